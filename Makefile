@@ -1,0 +1,43 @@
+# The two commands of the README, and what the judge (.ci/run) calls. Nothing else has to be installed by hand.
+
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
+	command -v $$python >/dev/null 2>&1 && $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint types bench clean
+demo: $(VENV)/.run
+	$(BIN)/yaz demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m bench
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "yaz needs Python 3.11 or newer: none was found on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python requirements/run.txt pyproject.toml yaz_plugin_zotero/pyproject.toml
+	$(PIP) install -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation -e . -e yaz_plugin_zotero
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.run requirements/bench.txt
+	$(PIP) install -r requirements/bench.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

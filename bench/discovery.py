@@ -1,0 +1,166 @@
+"""Finding and reading 300 installed plugins, against npe2's own discovery of 300; and what `yaz plugins` imports."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bench.measuring import figure
+
+COUNT = 300
+
+_OURS = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from yazcore.writing.contract import YAZ
+from yazcore.manifest.discovery import discover
+from yazcore.manifest.reading import read
+began = time.perf_counter()
+found, skipped = discover(YAZ)
+readings = [read(one.manifest.read_bytes(), YAZ) for one in found]
+spent = time.perf_counter() - began
+assert len(found) >= int(sys.argv[2]), (len(found), skipped[:3])
+assert all(reading.manifest for reading in readings), readings[0].violations
+print(spent)
+"""
+
+_NPE2 = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import warnings; warnings.simplefilter("ignore")
+from npe2 import PluginManifest
+began = time.perf_counter()
+found = [one.manifest for one in PluginManifest.discover()]
+spent = time.perf_counter() - began
+assert sum(one is not None for one in found) >= int(sys.argv[2]), len(found)
+print(spent)
+"""
+
+_MARKS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.argv = ["yaz", "plugins", "--json"]
+import atexit, json, os
+atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))
+from yazcore.cli import main
+main()
+"""
+
+
+def figures() -> list[dict[str, Any]]:
+    """The ratio of both discoveries, and how many of the modules that must not load did."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder) / "site"
+        _write_plugins(site)
+        ours = _median(_OURS, site)
+        if importlib.util.find_spec("npe2") is None:
+            compared = figure("discovery-300", None, "<= 0.0667", "npe2, which is not installed: bench.txt")
+        else:
+            compared = figure("discovery-300", ours / _median(_NPE2, site), "<= 0.0667", "npe2 discovery of 300")
+        return [
+            compared,
+            figure("discovery-300-ms", ours * 1000, "<= 120", "nothing", "ms", guide=True),
+            _imports(site, Path(folder)),
+        ]
+
+
+def _median(code: str, site: Path) -> float:
+    return statistics.median(
+        float(
+            subprocess.run(
+                [sys.executable, "-c", code, str(site), str(COUNT)], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        for _ in range(5)
+    )
+
+
+def _imports(site: Path, home: Path) -> dict[str, Any]:
+    run = subprocess.run(
+        [sys.executable, "-c", _MARKS, str(site)], check=True, capture_output=True, text=True,
+        env={**os.environ, "YAZ_HOME": str(home / "home")},
+    )  # fmt: skip
+    modules = json.loads(run.stderr)
+    heavy = {"mcp", "mcp_types", "pydantic", "keyring", *(f"yaz_plugin_p{number:03}" for number in range(COUNT))}
+    return figure(
+        "plugins-300-imports", float(len(heavy & set(modules))), "<= 0", "mcp, pydantic, keyring, any plugin", "modules"
+    )
+
+
+def _write_plugins(site: Path) -> None:
+    """300 installed distributions, each with a manifest of ours and one of npe2's of like size."""
+    for number in range(COUNT):
+        name = f"p{number:03}"
+        package = f"yaz_plugin_{name}"
+        folder, info = site / package, site / f"{package}-1.0.dist-info"
+        folder.mkdir(parents=True)
+        info.mkdir()
+        (folder / "__init__.py").write_text("raise SystemExit('a plugin was imported')\n")
+        (folder / "manifest.json").write_text(json.dumps(_manifest(name, package)))
+        (folder / "napari.yaml").write_text(_yaml(_npe2_manifest(package)))
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yaz-plugin-{name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[yaz.manifest]\n{name} = {package}:manifest.json\n")
+        (info / "RECORD").write_text(f"{package}/__init__.py,,\n{package}/manifest.json,,\n{info.name}/METADATA,,\n")
+        # npe2's manifests stand in distributions of their own: a foreign entry point beside ours is refused
+        other = site / f"npe2_{package}-1.0.dist-info"
+        other.mkdir()
+        (other / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (other / "entry_points.txt").write_text(f"[napari.manifest]\n{package} = {package}:napari.yaml\n")
+        (other / "RECORD").write_text("")
+
+
+def _yaml(value: Any, indent: str = "") -> str:
+    """The form in which npe2's authors write: block style, a line a value."""
+    if isinstance(value, dict):
+        return "".join(f"{indent}{key}:{_yaml_value(item, indent)}" for key, item in value.items())
+    return "".join(f"{indent}- {_yaml(item, indent + '  ').lstrip()}" for item in value)
+
+
+def _yaml_value(value: Any, indent: str) -> str:
+    return f" {json.dumps(value)}\n" if not isinstance(value, (dict, list)) or value == ["*.x"] else f"\n{_yaml(value, indent + '  ')}"
+
+
+def _manifest(name: str, package: str) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"query": {"type": "string", "maxLength": 200}},
+        "additionalProperties": False,
+    }
+    return {
+        "contract": 1, "id": name, "name": name, "version": "1.0", "minAppVersion": "0.1.0", "author": "A",
+        "description": "A plugin.", "module": f"{package}.plugin:Plugin",
+        "permissions": [{"action": f"{name}:read", "descriptionKey": "permission"}],
+        "provides": {
+            "tools": [
+                {
+                    "name": f"tool-{number}", "descriptionKey": f"tool-{number}", "posture": "read", "scope": "global",
+                    "permission": f"{name}:read", "inputSchema": schema,
+                }
+                for number in range(20)
+            ],
+        },
+    }  # fmt: skip
+
+
+def _npe2_manifest(package: str) -> dict[str, Any]:
+    commands = [
+        {"id": f"{package}.c{n}", "title": f"Command {n}", "python_name": f"{package}.module:function_a"} for n in range(20)
+    ]
+    return {
+        "name": package, "display_name": "A plugin",
+        "contributions": {
+            "commands": commands,
+            "readers": [
+                {"command": f"{package}.c{number}", "filename_patterns": ["*.x"], "accepts_directories": False}
+                for number in range(4)
+            ],
+            "widgets": [{"command": f"{package}.c{n}", "display_name": f"Widget {n}"} for n in range(6)],
+        },
+    }  # fmt: skip

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.capabilities.conftest import PLUGIN, Setup
+from yazcore.capabilities.errors import CapabilityError, NoContext
+from yazcore.capabilities.services import FileService, services
+from yazcore.kinds import Credential, McpClient, Net, Process
+
+ALL = (
+    Net(hosts=("api.zotero.org",)),
+    Process(commands=("latexmk",)),
+    McpClient(servers=("reference-checker",)),
+    Credential(names=("api-key",)),
+)
+CALLS = [
+    ("network", "get", ("https://api.zotero.org/items",), "net", "GET https://api.zotero.org:443"),
+    ("network", "request", ("post", "https://api.zotero.org/"), "net", "POST https://api.zotero.org:443"),
+    ("processes", "run", ("latexmk", ["-pdf"]), "process", "latexmk"),
+    ("mcp_servers", "call", ("reference-checker", "check", {}), "mcp-client", "reference-checker check"),
+    ("mcp_servers", "tools", ("reference-checker",), "mcp-client", "reference-checker"),
+    ("credentials", "keep", ("api-key", "s3cret"), "credential", "api-key"),
+    ("credentials", "spend", ("api-key",), "credential", "api-key"),
+]
+OUTSIDE = [
+    ("network", "get", ("https://evil.org/",)),
+    ("network", "get", ("no url",)),
+    ("network", "get", ()),
+    ("processes", "run", ("sh",)),
+    ("mcp_servers", "call", ("other", "check")),
+    ("credentials", "spend", ("other",)),
+]
+
+
+def made(setup: Setup) -> dict[str, Any]:
+    return services(broker=setup.broker(), plugin=PLUGIN, data_folder=setup.home.plugin_data(PLUGIN))
+
+
+def refused(setup: Setup, service: str, method: str, args: tuple[Any, ...], posture: str = "write") -> CapabilityError:
+    with setup.call("write" if posture == "write" else "read"), pytest.raises(CapabilityError) as caught:
+        getattr(made(setup)[service], method)(*args)
+    assert setup.recorded()[-1] == (caught.value.kind, caught.value.target, caught.value.reason)
+    return caught.value
+
+
+def test_every_service_of_a_context_is_there(setup: Setup) -> None:
+    assert sorted(made(setup)) == ["credentials", "files", "mcp_servers", "network", "processes"]
+    assert isinstance(made(setup)["files"], FileService)
+
+
+@pytest.mark.parametrize(("service", "method", "args", "kind", "target"), CALLS)
+def test_what_the_broker_allows_is_refused_as_unavailable(
+    setup: Setup, service: str, method: str, args: tuple[Any, ...], kind: str, target: str
+) -> None:
+    setup.hold(*ALL)
+    error = refused(setup, service, method, args)
+    assert (error.kind, error.target, error.reason) == (kind, target, "service-unavailable")
+    assert error.detail == f"the service {service!r} is not part of this version"
+
+
+@pytest.mark.parametrize(("service", "method", "args", "kind", "target"), CALLS)
+def test_a_fault_of_the_manifest_comes_first(
+    setup: Setup, service: str, method: str, args: tuple[Any, ...], kind: str, target: str
+) -> None:
+    error = refused(setup, service, method, args)
+    assert (error.kind, error.target, error.reason) == (kind, target, "not-declared")
+
+
+@pytest.mark.parametrize(("service", "method", "args"), OUTSIDE)
+def test_what_is_not_covered_is_out_of_scope(setup: Setup, service: str, method: str, args: tuple[Any, ...]) -> None:
+    setup.hold(*ALL)
+    assert refused(setup, service, method, args).reason == "out-of-scope"
+
+
+def test_posture_is_kept_too(setup: Setup) -> None:
+    setup.hold(*ALL)
+    assert refused(setup, "credentials", "keep", ("api-key", "x"), "read").reason == "out-of-scope"
+    assert refused(setup, "credentials", "spend", ("api-key",), "read").reason == "service-unavailable"
+
+
+def test_a_secret_is_in_no_record(setup: Setup) -> None:
+    setup.hold(*ALL)
+    error = refused(setup, "credentials", "keep", ("api-key", "s3cret"))
+    assert "s3cret" not in f"{error} {error.target} {setup.denials.of(PLUGIN)}"
+
+
+def test_arguments_may_be_named(setup: Setup) -> None:
+    setup.hold(*ALL)
+    with setup.call(), pytest.raises(CapabilityError) as caught:
+        made(setup)["mcp_servers"].call(server="reference-checker", tool="check", arguments={})
+    assert caught.value.target == "reference-checker check"
+
+
+def test_outside_a_context_there_is_no_service(setup: Setup) -> None:
+    setup.hold(*ALL)
+    with pytest.raises(NoContext):
+        made(setup)["network"].get("https://api.zotero.org/")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import stat
+
+import pytest
+
+from yazcore import audit as audit_module
+from yazcore.audit import Audit, CallRecord, shapes
+from yazcore.home import Home
+
+
+def record(name: str) -> CallRecord:
+    return CallRecord(principal="owner", what="tool", name=name, outcome="ok", seconds=0.01)
+
+
+def test_a_record_holds_names_types_and_sizes_of_arguments_and_no_value(home: Home) -> None:
+    assert shapes({"query": "secret", "limit": 3, "on": True, "tags": ["a", "b"], "x": None, "f": 1.5, "o": {}}) == {
+        "query": "text 6", "limit": "integer", "on": "boolean", "tags": "list 2", "x": "null", "f": "number",
+        "o": "object 0",
+    }  # fmt: skip
+
+
+def test_records_are_read_back_in_order(home: Home) -> None:
+    audit = Audit(home)
+    audit.call(record("a"))
+    audit.call(record("b"))
+    assert [line["name"] for line in audit.calls()] == ["a", "b"]
+    assert [line["name"] for line in audit.calls(most=1)] == ["b"]
+
+
+def test_the_files_are_the_users_alone(home: Home) -> None:
+    Audit(home).call(record("a"))
+    assert stat.S_IMODE(home.path("logs", "calls.jsonl").stat().st_mode) == 0o600
+
+
+def test_a_crash_is_found_by_its_reference(home: Home) -> None:
+    audit = Audit(home)
+    reference = audit.crash(plugin="p", version="1", where="tools t", type="ValueError", message="secret", trace="...")
+    found = audit.crash_of(reference)
+    assert found is not None
+    assert found["message"] == "secret"
+    assert audit.crash_of("ffffffff") is None
+
+
+def test_old_records_are_rotated_and_still_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_module, "_ROTATE_BYTES", 600)
+    audit = Audit(home)
+    for number in range(12):
+        audit.call(record(str(number)))
+    assert home.path("logs", "calls.jsonl.1").exists()
+    names = [line["name"] for line in audit.calls()]
+    assert names[-1] == "11"
+    assert names == sorted(names, key=int)
+
+
+def test_a_folder_that_cannot_be_written_fails_no_call(home: Home) -> None:
+    home.path("logs").parent.mkdir(parents=True, exist_ok=True)
+    home.path("logs").write_text("a file where the folder should be")
+    Audit(home).call(record("a"))
+
+
+def test_a_broken_line_does_not_hide_the_others(home: Home) -> None:
+    audit = Audit(home)
+    audit.call(record("a"))
+    with home.path("logs", "calls.jsonl").open("a") as file:
+        file.write("{half a li\n")
+    audit.call(record("b"))
+    assert [line["name"] for line in audit.calls()] == ["a", "b"]

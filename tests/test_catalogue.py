@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+from yazcore.catalogue import ActivePlugin, Catalogue, collisions, exposed_name, folded
+from yazcore.declarations import PermissionDeclaration, ResourceDeclaration, ToolDeclaration
+from yazcore.manifest.model import Manifest, Provides
+
+
+def plugin(
+    plugin_id: str, *tools: str, own: bool = False, resources: tuple[ResourceDeclaration, ...] = ()
+) -> ActivePlugin:
+    declared: dict[str, tuple[Any, ...]] = {
+        "tools": tuple(
+            ToolDeclaration(
+                name=name,
+                description_key="k",
+                posture="read",
+                scope="global",
+                permission=f"{plugin_id}:read",
+                input_schema={},
+            )
+            for name in tools
+        ),
+        "resources": resources,
+    }
+    manifest = Manifest(
+        contract=1,
+        id=plugin_id,
+        name=plugin_id,
+        version="1",
+        min_app_version="1",
+        author="A",
+        description="D",
+        module="m:M",
+        permissions=(PermissionDeclaration(action=f"{plugin_id}:read", description_key="k"),),
+        provides=Provides(declared),
+    )
+    return ActivePlugin(manifest=manifest, texts={"k": f"text of {plugin_id}"}, own=own, origin="builtin", running=None)
+
+
+def resource(address: str, template: bool = False) -> ResourceDeclaration:
+    return ResourceDeclaration(
+        uri=None if template else address,
+        uri_template=address if template else None,
+        name_key="k",
+        description_key="k",
+        scope="global",
+        permission="p:read",
+    )
+
+
+def test_names_carry_the_plugins_id_and_the_hosts_own_do_not() -> None:
+    assert exposed_name("zotero", "search-library", own=False) == "zotero__search-library"
+    assert exposed_name("yaz", "open_project", own=True) == "open_project"
+
+
+def test_a_commit_is_seen_whole_and_sorted_and_grows_the_generation() -> None:
+    catalogue = Catalogue()
+    before = catalogue.now
+    catalogue.add(plugin("b", "z", "a"))
+    catalogue.add(plugin("a", "m"))
+    assert list(catalogue.now.tools) == ["a__m", "b__a", "b__z"]
+    assert catalogue.now.tools["a__m"].description == "text of a"
+    assert catalogue.now.actions == {"a:read", "b:read"}
+    assert (before.generation, catalogue.now.generation) == (0, 2)
+    assert before.tools == {}
+
+
+def test_removing_leaves_no_trace_and_a_stranger_changes_nothing() -> None:
+    catalogue = Catalogue()
+    catalogue.add(plugin("a", "m"))
+    assert catalogue.remove("nobody") is None
+    assert catalogue.now.generation == 1
+    catalogue.remove("a")
+    assert (catalogue.now.tools, catalogue.now.actions) == ({}, frozenset())
+
+
+def test_names_that_differ_only_in_case_and_dashes_are_one_name() -> None:
+    assert folded("Read-File") == folded("read_file")
+    catalogue = Catalogue()
+    catalogue.add(plugin("yaz", "open_project", own=True))
+    assert collisions(catalogue.now, plugin("x", "open-project", own=True).manifest, own=True) == [
+        ("tools", "open-project", "yaz")
+    ]
+    assert collisions(catalogue.now, plugin("x", "open_project").manifest, own=False) == []
+
+
+def test_one_address_belongs_to_one_plugin() -> None:
+    catalogue = Catalogue()
+    catalogue.add(plugin("a", resources=(resource("cmdb://x"),)))
+    assert collisions(catalogue.now, plugin("b", resources=(resource("cmdb://x"),)).manifest, own=False) == [
+        ("resources", "cmdb://x", "a")
+    ]
+
+
+def test_a_fixed_uri_goes_before_a_template() -> None:
+    catalogue = Catalogue()
+    catalogue.add(plugin("a", resources=(resource("yaz://a/{name}", template=True), resource("yaz://a/all"))))
+    fixed = catalogue.now.resource_for("yaz://a/all")
+    other = catalogue.now.resource_for("yaz://a/one")
+    assert fixed is not None
+    assert fixed[0].declaration.uri == "yaz://a/all"
+    assert other is not None
+    assert other[1] == {"name": "one"}
+    assert catalogue.now.resource_for("yaz://a/{name}") is None

@@ -1,0 +1,187 @@
+"""The house of design 3: which room may import which, read from the source, and what an import costs, measured."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+import yazcore
+
+PACKAGE = Path(yazcore.__file__).parent
+CHECKOUT = PACKAGE.parent
+
+FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (
+        1,
+        (
+            "uri_templates", "violations", "home", "declarations", "contributions", "hookspecs", "kinds", "permissions",
+            "contract",
+        ),
+    ),
+    (2, ("manifest", "design_rules")),
+    (3, ("capabilities", "catalogue", "results", "audit")),
+    (4, ("runtimes",)),
+    (5, ("differences", "installed", "plugin_context", "activation", "granting", "gate")),
+    (6, ("control", "mcp", "host", "check", "install", "registry", "serving")),
+    (7, ("writing",)),
+    (8, ("testing",)),
+    (9, ("cli",)),
+)  # fmt: skip
+"""Every room, by floor. In floor 1 a room imports from its left; in the others `BESIDE` says what it may import."""
+
+FLOOR_OF = {room: floor for floor, rooms in FLOORS for room in rooms}
+ORDER = [room for _, rooms in FLOORS for room in rooms]
+
+BESIDE = {
+    ("activation", "differences"),
+    ("granting", "installed"),
+    ("host", "mcp"),
+    ("serving", "control"),
+    ("serving", "host"),
+    ("serving", "mcp"),
+}
+"""What a room may import from its own floor above the first; each goes from right to left, so there is no circle."""
+
+
+@attrs.frozen
+class Import:
+    """One import: where it stands, the module it names, and the name it takes from it, if any."""
+
+    where: str
+    room: str
+    module: str
+    name: str | None
+
+
+def imports(folder: Path) -> Iterator[Import]:
+    """Every import below a folder, at module level and inside functions alike; those for type checkers apart."""
+    for path in sorted(folder.rglob("*.py")):
+        relative = path.relative_to(folder)
+        room = relative.parts[0].removesuffix(".py")
+        tree = ast.parse(path.read_bytes())
+        for_types = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+            for statement in node.body
+            for inner in ast.walk(statement)
+        }
+        for node in ast.walk(tree):
+            where = f"{folder.name}/{relative.as_posix()}:{getattr(node, 'lineno', 0)}"
+            if id(node) in for_types:
+                continue
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield Import(where, room, alias.name, None)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{where}: write the whole name: relative imports hide the room"
+                for alias in node.names:
+                    yield Import(where, room, node.module or "", alias.name)
+
+
+def room_of(imported: Import) -> str | None:
+    """The room of yazcore that is imported; None for what is not of yazcore, or is only its version."""
+    parts = imported.module.split(".")
+    if parts[0] != "yazcore":
+        return None
+    if len(parts) > 1:
+        return parts[1]
+    if imported.name is None or imported.name == "__version__":
+        return None
+    home = yazcore._HOME_OF.get(imported.name)
+    return imported.name if home is None else home.split(".")[1]
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert rooms - {"__init__", "__pycache__", "_template"} - set(FLOOR_OF) == set()
+
+
+def test_rooms_import_from_below_and_in_the_first_floor_from_the_left() -> None:
+    wrong = []
+    for one in imports(PACKAGE):
+        target = room_of(one)
+        if one.room == "__init__" or target is None or target == one.room:
+            continue
+        above, below = FLOOR_OF[one.room], FLOOR_OF[target]
+        fits = (
+            below < above
+            or (above == below == 1 and ORDER.index(target) < ORDER.index(one.room))
+            or (one.room, target) in BESIDE
+        )
+        if not fits:
+            wrong.append(f"{one.where}: {one.room} (floor {above}) imports {target} (floor {below})")
+    assert wrong == []
+
+
+def test_what_stands_beside_goes_one_way_and_is_used() -> None:
+    used = {(one.room, room_of(one)) for one in imports(PACKAGE)}
+    assert used >= BESIDE
+    for room, target in BESIDE:
+        assert FLOOR_OF[room] == FLOOR_OF[target]
+        assert ORDER.index(target) < ORDER.index(room)
+
+
+@pytest.mark.parametrize("folder", [PACKAGE / "writing", CHECKOUT / "yaz_plugin_zotero" / "yaz_plugin_zotero"])
+def test_writing_and_plugins_use_the_public_names_alone(folder: Path) -> None:
+    own = "yazcore.writing" if folder.name == "writing" else folder.name
+    wrong = [
+        f"{one.where}: {one.module} {one.name or ''}"
+        for one in imports(folder)
+        if one.module.split(".")[0] == "yazcore"
+        and one.module != own
+        and not one.module.startswith(f"{own}.")
+        and not (one.module == "yazcore" and one.name in yazcore.__all__)
+    ]
+    assert wrong == []
+
+
+def loaded(code: str, home: Path, *arguments: str) -> set[str]:
+    """The modules that a fresh interpreter loads for some code, as `-X importtime` tells."""
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(home), "YAZ_HOME": str(home / "yaz"), "PYTHONPATH": str(CHECKOUT)
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", code, *arguments],
+        capture_output=True, text=True, env=environment, check=True, cwd=home,
+    )  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def packages(modules: set[str], *names: str) -> set[str]:
+    """Which of these packages were loaded."""
+    return {name for name in names if any(one == name or one.startswith(f"{name}.") for one in modules)}
+
+
+HEAVY = ("mcp", "pydantic", "keyring", "fluent", "jsonschema", "cattrs", "filelock", "asyncio", "rich")
+
+
+def test_importing_yazcore_loads_no_room_and_nothing_heavy(tmp_path: Path) -> None:
+    modules = loaded("import yazcore", tmp_path)
+    assert "yazcore" in modules
+    assert {one for one in modules if one.startswith("yazcore.")} == set()
+    assert packages(modules, *HEAVY, "attr", "pluggy", "click") == set()
+
+
+def test_listing_plugins_loads_no_mcp_no_pydantic_no_keyring(tmp_path: Path) -> None:
+    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins")
+    assert "yazcore.manifest.reading" in modules
+    assert packages(modules, "mcp", "pydantic", "keyring") == set()
+
+
+def test_listing_plugins_loads_texts_schemas_locks_and_colours_only_where_they_are_needed(tmp_path: Path) -> None:
+    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins", "--json")
+    assert packages(modules, "fluent", "jsonschema", "filelock", "asyncio", "rich") == set()
+
+
+def test_listing_plugins_runs_no_code_of_a_plugin(tmp_path: Path) -> None:
+    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins", "--json")
+    assert {one for one in modules if one.startswith(("yaz_plugin_", "yazcore.writing.plugins."))} == set()

@@ -1,0 +1,118 @@
+"""What is installed and in which state, without running it: real metadata of distributions on a path of the test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins_in_test import manifest, tool
+from yazcore.capabilities.grants import Grant, Grants
+from yazcore.contract import Contract
+from yazcore.home import Home
+from yazcore.installed import Installed, survey
+from yazcore.permissions import GLOBAL
+
+CONTRACT = Contract(
+    number=3, group="yaz.manifest", prefix="yaz-plugin-", host="test", version="2.0", scope_kinds=(GLOBAL,)
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+def install(site: Path, plugin_id: str, *, version: str = "1.0", entry_points: str = "", **document: Any) -> None:
+    package = f"yaz_plugin_{plugin_id}"
+    (site / package / "locales").mkdir(parents=True)
+    (site / package / "__init__.py").write_text("raise RuntimeError('a plugin was imported')")
+    (site / package / "locales" / "en-US.ftl").write_text("text = A text\n")
+    described = manifest(plugin_id, **{"module": f"{package}.plugin:Plugin", **document})
+    (site / package / "manifest.json").write_text(json.dumps(described))
+    info = site / f"{package}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yaz-plugin-{plugin_id}\nVersion: {version}\n")
+    files = ["__init__.py", "manifest.json", "locales/en-US.ftl"]
+    names = [f"{package}/{name}" for name in files] + [f"{info.name}/{name}" for name in ("METADATA", "RECORD")]
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in names))
+    (info / "entry_points.txt").write_text(f"[yaz.manifest]\n{plugin_id} = {package}:manifest.json\n{entry_points}")
+
+
+def look(site: Path, home: Home) -> dict[str, Installed]:
+    found, _ = survey(CONTRACT, Grants(home), path=[str(site)])
+    return {one.id: one for one in found}
+
+
+def test_an_installed_plugin_is_held_until_it_is_granted_even_if_it_asks_for_nothing(site: Path, home: Home) -> None:
+    install(site, "notes")
+    notes = look(site, home)["notes"]
+    assert (notes.state, notes.reasons, notes.runtime) == ("held", ("it has not been granted",), "isolated")
+
+
+def test_a_granted_plugin_is_allowed_and_switched_off_it_is_disabled(site: Path, home: Home) -> None:
+    install(site, "notes")
+    Grants(home).put(Grant(plugin="notes", version="1.0", runtime="trusted", time="2026-11-29T00:00:00+00:00"))
+    assert look(site, home)["notes"].state == "allowed"
+    Grants(home).set_enabled("notes", False)
+    assert look(site, home)["notes"].state == "disabled"
+
+
+def test_a_tool_that_changed_since_the_grant_holds_the_plugin(site: Path, home: Home) -> None:
+    install(site, "notes", provides={"tools": [tool("find", permission="notes:read")]})
+    grant = Grant(plugin="notes", runtime="trusted", digests={"tools/find": "of another day"}, time="2026-11-29")
+    Grants(home).put(grant)
+    notes = look(site, home)["notes"]
+    assert (notes.state, notes.reasons) == ("held", ("tools/find has changed since it was granted",))
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        ({"version": "2.0"}, "version-differs"),
+        ({"module": "os.path:Plugin"}, "module-elsewhere"),
+        ({"contract": 2}, "contract-mismatch"),
+        ({"minAppVersion": "99"}, "host-too-old"),
+    ],
+)
+def test_a_manifest_that_disagrees_with_its_distribution_or_the_host_is_refused(
+    site: Path, home: Home, document: dict[str, Any], code: str
+) -> None:
+    install(site, "notes", **document)
+    notes = look(site, home)["notes"]
+    assert notes.state == "refused"
+    assert [one.code for one in notes.violations] == [code]
+
+
+def test_a_broken_manifest_does_not_hide_the_plugins_beside_it(site: Path, home: Home) -> None:
+    install(site, "broken")
+    (site / "yaz_plugin_broken" / "manifest.json").write_bytes(b'{"contract": 3, \xff')
+    install(site, "notes")
+    found = look(site, home)
+    assert {one.id: one.state for one in found.values()} == {"broken": "refused", "notes": "held"}
+
+
+def test_an_installed_plugin_cannot_take_the_id_of_a_shipped_one(site: Path, home: Home, tmp_path: Path) -> None:
+    install(site, "typst")
+    shipped = tmp_path / "shipped" / "typst"
+    shipped.mkdir(parents=True)
+    (shipped / "manifest.json").write_text(json.dumps(manifest("typst", module="shipped.typst:Plugin")))
+    found, skipped = survey(CONTRACT, Grants(home), builtin_folders=[shipped], path=[str(site)])
+    assert [(one.id, one.origin) for one in found] == [("typst", "builtin")]
+    assert [(one.distribution, one.code) for one in skipped] == [("yaz-plugin-typst", "id-reserved")]
+
+
+def test_the_listing_is_plain_data_with_the_promised_keys(site: Path, home: Home) -> None:
+    install(site, "notes")
+    promised = "id name version distribution state runtime confinement capabilities tools violations differences"
+    document = look(site, home)["notes"].as_json()
+    assert set(promised.split()) <= set(document)
+    assert json.loads(json.dumps(document)) == document

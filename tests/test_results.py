@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from yazcore.results import ResultStore
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_result_is_its_callers_alone() -> None:
+    store = ResultStore()
+    result_id = store.keep("anna", b"secret", "text/plain")
+    found = store.get("anna", result_id)
+    assert found is not None
+    assert found.data == b"secret"
+    assert store.get("bob", result_id) is None
+    assert store.get("anna", "nothing") is None
+
+
+def test_a_result_is_gone_after_its_time() -> None:
+    clock = Clock()
+    store = ResultStore(clock)
+    result_id = store.keep("anna", b"x", "text/plain", ttl=10)
+    clock.now = 9.9
+    assert store.get("anna", result_id) is not None
+    clock.now = 10.0
+    assert store.get("anna", result_id) is None
+
+
+def test_the_oldest_results_make_room() -> None:
+    store = ResultStore()
+    first = store.keep("anna", b"x" * 2**20, "text/plain")
+    newest = [store.keep("anna", b"x" * 2**20, "text/plain") for _ in range(64)][-1]
+    assert store.get("anna", first) is None
+    assert store.get("anna", newest) is not None
+
+
+def test_a_result_that_is_too_large_alone_is_refused() -> None:
+    with pytest.raises(ValueError, match="make it smaller"):
+        ResultStore().keep("anna", b"x" * (64 * 2**20 + 1), "text/plain")

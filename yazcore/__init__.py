@@ -1,0 +1,102 @@
+"""yazcore: a plugin framework for applications that agents drive.
+
+A plugin's static manifest says what it may do to the machine and what it adds for an agent; the core compares that with
+what the hooks really register, refuses any difference, runs every hook and handler inside what the user granted, and
+exposes the result through MCP.
+
+Names are loaded when they are first used (PEP 562): `import yazcore` alone loads no room, so listing plugins, or a
+plugin's own import of `Tool`, pays for nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Context"),
+    "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
+    "yazcore.contract": ("RESERVED", "Contract"),
+    "yazcore.contributions": (
+        "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result", "Tool", "ToolError",
+    ),
+    "yazcore.gate": ("Gate", "Outcome", "ProtocolFault"),
+    "yazcore.home": ("Home",),
+    "yazcore.hookspecs": ("hookimpl", "hookspec"),
+    "yazcore.host": ("Host", "Own", "PluginStatus"),
+    "yazcore.serving": ("Serving",),
+    "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
+    "yazcore.manifest.reading": ("Reading", "read"),
+    "yazcore.permissions": ("GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Principal", "ScopeKind"),
+    "yazcore.violations": ("Difference", "Violation", "YazError"),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "__version__",
+    *sorted(_HOME_OF),
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'yazcore' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})
+
+
+if TYPE_CHECKING:
+    from yazcore.capabilities.context import Call as Call
+    from yazcore.capabilities.context import CallContext as CallContext
+    from yazcore.capabilities.context import Caller as Caller
+    from yazcore.capabilities.context import Context as Context
+    from yazcore.capabilities.errors import Cancelled as Cancelled
+    from yazcore.capabilities.errors import CapabilityError as CapabilityError
+    from yazcore.capabilities.errors import NoContext as NoContext
+    from yazcore.capabilities.errors import ServiceError as ServiceError
+    from yazcore.contract import RESERVED as RESERVED
+    from yazcore.contract import Contract as Contract
+    from yazcore.contributions import Command as Command
+    from yazcore.contributions import ContributionKind as ContributionKind
+    from yazcore.contributions import Format as Format
+    from yazcore.contributions import Link as Link
+    from yazcore.contributions import Page as Page
+    from yazcore.contributions import Prompt as Prompt
+    from yazcore.contributions import Resource as Resource
+    from yazcore.contributions import Result as Result
+    from yazcore.contributions import Tool as Tool
+    from yazcore.contributions import ToolError as ToolError
+    from yazcore.gate import Gate as Gate
+    from yazcore.gate import Outcome as Outcome
+    from yazcore.gate import ProtocolFault as ProtocolFault
+    from yazcore.home import Home as Home
+    from yazcore.hookspecs import hookimpl as hookimpl
+    from yazcore.hookspecs import hookspec as hookspec
+    from yazcore.host import Host as Host
+    from yazcore.host import Own as Own
+    from yazcore.host import PluginStatus as PluginStatus
+    from yazcore.kinds import CAPABILITY_KINDS as CAPABILITY_KINDS
+    from yazcore.kinds import Capability as Capability
+    from yazcore.kinds import FileRequest as FileRequest
+    from yazcore.kinds import FsProject as FsProject
+    from yazcore.kinds import Request as Request
+    from yazcore.kinds import TargetFault as TargetFault
+    from yazcore.manifest.reading import Reading as Reading
+    from yazcore.manifest.reading import read as read
+    from yazcore.permissions import GLOBAL as GLOBAL
+    from yazcore.permissions import OWNER as OWNER
+    from yazcore.permissions import PROJECT as PROJECT
+    from yazcore.permissions import PermissionGrant as PermissionGrant
+    from yazcore.permissions import Principal as Principal
+    from yazcore.permissions import ScopeKind as ScopeKind
+    from yazcore.serving import Serving as Serving
+    from yazcore.violations import Difference as Difference
+    from yazcore.violations import Violation as Violation
+    from yazcore.violations import YazError as YazError

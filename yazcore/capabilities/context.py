@@ -1,0 +1,233 @@
+"""The context plugin code runs in: whose code it is, what it may do now, for whom (design 5).
+
+One `Frame` is set around every hook implementation and every handler. anyio tasks and threads keep it, because it
+lives in a `contextvars` variable; a bare `threading.Thread` does not, and a service used there raises `NoContext`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+import anyio.to_thread
+import attrs
+
+from yazcore.capabilities.errors import Cancelled, NoContext
+from yazcore.declarations import Posture
+from yazcore.permissions import Principal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class ProjectFolder(Protocol):
+    """What the project of a call must be for services: an identity, a name, a folder on this machine."""
+
+    @property
+    def id(self) -> str:
+        """The project's id."""
+
+    @property
+    def name(self) -> str:
+        """A name for people."""
+
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+
+
+@attrs.frozen(kw_only=True)
+class Caller:
+    """Who calls, as a plugin may know it. `may` asks rules finer than the declared floor (S-36)."""
+
+    name: str
+    may: Callable[[str, str], bool]
+
+
+def no_progress(done: float, total: float | None, message: str) -> None:
+    """Take progress that nobody wants to see."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Call:
+    """One call in flight: who asked, for what scope, until when.
+
+    `deadline` is a `time.monotonic` value in seconds. `report` takes progress. `cancelled` is set when nobody waits
+    any more. `subject` is what the scope id resolved to (a project, a cluster).
+    """
+
+    posture: Posture
+    principal: Principal | None = None
+    scope: str = "global"
+    scope_id: str | None = None
+    subject: Any = None
+    project: ProjectFolder | None = None
+    deadline: float = float("inf")
+    report: Callable[[float, float | None, str], None] = no_progress
+    allows: Callable[[str, str], bool] = lambda action, scope: False
+    cancelled: threading.Event = attrs.field(factory=threading.Event)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Frame:
+    """Whose code runs now, and how: what services and the broker look at."""
+
+    plugin: str
+    version: str
+    where: str
+    """The hook or contribution that runs: `provide_tools`, `tools search-library`."""
+    call: Call
+
+    @property
+    def posture(self) -> Posture:
+        """Whether this code may write (design 5)."""
+        return self.call.posture
+
+
+current: ContextVar[Frame | None] = ContextVar("yazcore_frame", default=None)
+
+
+def frame_of(plugin: str, service: str) -> Frame:
+    """The frame in which `plugin` uses `service`.
+
+    Raises `NoContext` where none is set, or where another plugin's code holds this plugin's service object; raises
+    `Cancelled` where the call is over.
+    """
+    frame = current.get()
+    if frame is None or frame.plugin != plugin:
+        raise NoContext(service)
+    if frame.call.cancelled.is_set():
+        raise Cancelled(f"{frame.where} was cancelled")
+    return frame
+
+
+class Awaitable:
+    """A service with every method awaitable: `await context.aio.files.read_text(...)`; it runs in a thread."""
+
+    def __init__(self, service: Any, limiter: anyio.CapacityLimiter | None = None) -> None:
+        self._service = service
+        self._limiter = limiter
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._service, name)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await anyio.to_thread.run_sync(lambda: method(*args, **kwargs), limiter=self._limiter)
+
+        return call
+
+
+class _AwaitableServices:
+    def __init__(self, services: Mapping[str, Any]) -> None:
+        self._services = services
+
+    def __getattr__(self, name: str) -> Awaitable:
+        if name not in self._services:
+            raise AttributeError(f"no service {name!r}; there are {', '.join(sorted(self._services))}")
+        return Awaitable(self._services[name])
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Context:
+    """What a plugin is made with, and all it needs: identity, settings, a folder of its own, messages, services.
+
+    * `settings`: the values of the declared settings, defaults filled in.
+    * `data_folder`: a private folder that outlives the process; it counts against a quota.
+    * `message(key, **arguments)`: a text of the plugin's own message files, in the user's language.
+    * `files`, `network`, `processes`, `mcp_servers`, `credentials`: the services; each refuses with `CapabilityError`.
+    * `aio`: the same services, awaitable.
+    * `publish(data, mime, ttl)`: keeps bytes for `ttl` seconds and gives their `yaz://result/...` URI.
+    """
+
+    plugin: str
+    version: str
+    settings: Mapping[str, Any]
+    data_folder: Path
+    message: Callable[..., str]
+    log: logging.Logger
+    services: Mapping[str, Any]
+    publish: Callable[[bytes, str, float], str]
+
+    @property
+    def files(self) -> Any:
+        """Files of the project, of granted folders, and copies into the data folder."""
+        return self.services["files"]
+
+    @property
+    def network(self) -> Any:
+        """HTTP to granted hosts."""
+        return self.services["network"]
+
+    @property
+    def processes(self) -> Any:
+        """Granted commands."""
+        return self.services["processes"]
+
+    @property
+    def mcp_servers(self) -> Any:
+        """MCP servers that the user named and granted."""
+        return self.services["mcp_servers"]
+
+    @property
+    def credentials(self) -> Any:
+        """Secrets that the host keeps and spends."""
+        return self.services["credentials"]
+
+    @property
+    def aio(self) -> _AwaitableServices:
+        """The services for async code."""
+        return _AwaitableServices(self.services)
+
+    async def run_in_thread(self, function: Callable[..., T], *args: Any) -> T:
+        """Run blocking code in a thread that keeps this context."""
+        return await anyio.to_thread.run_sync(lambda: function(*args))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class CallContext:
+    """What a handler gets: everything of the plugin's `Context`, and the call it serves."""
+
+    base: Context
+    call: Call
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base, name)
+
+    @property
+    def caller(self) -> Caller | None:
+        """Who asked; None for the host itself."""
+        if self.call.principal is None:
+            return None
+        return Caller(name=self.call.principal.name, may=self.call.allows)
+
+    @property
+    def project(self) -> dict[str, str] | None:
+        """The project of this call: `{"id", "name"}`; its files are reached through `files`. None without one."""
+        if self.call.project is None:
+            return None
+        return {"id": self.call.project.id, "name": self.call.project.name}
+
+    @property
+    def scope_id(self) -> str | None:
+        """The canonical id of the scope the call is about."""
+        return self.call.scope_id
+
+    @property
+    def deadline(self) -> float:
+        """Seconds left for this call."""
+        return max(0.0, self.call.deadline - time.monotonic())
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Tell the caller how far the work is. Raises `Cancelled` when nobody waits for it any more."""
+        self.check()
+        self.call.report(done, total, message)
+
+    def check(self) -> None:
+        """Raise `Cancelled` when nobody waits for this call any more."""
+        if self.call.cancelled.is_set():
+            raise Cancelled("the call was cancelled")

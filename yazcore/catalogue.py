@@ -1,0 +1,239 @@
+"""What is active: the one source of every listing (design 7).
+
+`tools/list`, `help`, `yaz://tools`, the instructions and `yaz tools` all read this. A snapshot never changes; a commit
+puts a new one in its place, so readers need no lock and see all of a plugin or nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from yazcore.declarations import (
+    CommandDeclaration,
+    FormatDeclaration,
+    PromptDeclaration,
+    ResourceDeclaration,
+    ToolDeclaration,
+)
+from yazcore.manifest.model import Manifest
+from yazcore.uri_templates import match
+
+SEPARATOR = "__"
+"""Between a plugin's id and a tool's name; neither holds it, so the joint name is never ambiguous (mcp 39)."""
+
+LONGEST_NAME = 48
+"""The longest exposed name: clients add a prefix of their own, and model interfaces stop at 64 (mcp 32)."""
+
+
+def exposed_name(plugin: str, name: str, own: bool) -> str:
+    """The name agents see: `zotero__search-library`; the host's own tools carry no prefix (design 7)."""
+    return name if own else f"{plugin}{SEPARATOR}{name}"
+
+
+def folded(name: str) -> str:
+    """Two exposed names that are equal after this never coexist (mcp 38)."""
+    return name.lower().replace("-", "_")
+
+
+@attrs.frozen(kw_only=True)
+class ActiveTool:
+    """One tool that can be called now."""
+
+    plugin: str
+    exposed: str
+    declaration: ToolDeclaration
+    description: str
+    own: bool
+
+
+@attrs.frozen(kw_only=True)
+class ActiveResource:
+    """One resource or template that can be read now."""
+
+    plugin: str
+    declaration: ResourceDeclaration
+    name: str
+    description: str
+    own: bool
+
+
+@attrs.frozen(kw_only=True)
+class ActivePrompt:
+    """One prompt that can be picked now."""
+
+    plugin: str
+    exposed: str
+    declaration: PromptDeclaration
+    description: str
+
+
+@attrs.frozen(kw_only=True)
+class ActiveFormat:
+    """One document format that can be used now."""
+
+    plugin: str
+    declaration: FormatDeclaration
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class ActiveCommand:
+    """One command for people that can be run now."""
+
+    plugin: str
+    declaration: CommandDeclaration
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class ActivePlugin:
+    """One active plugin: its manifest, its texts in the user's language, and whether it is the host itself."""
+
+    manifest: Manifest
+    texts: Mapping[str, str]
+    own: bool
+    origin: str
+    running: Any
+    """The plugin in its runtime (`runtimes.base.RunningPlugin`); the catalogue only keeps it."""
+
+    def text(self, key: str) -> str:
+        """A text of the plugin, or the key in angle brackets."""
+        return self.texts.get(key, f"<{key}>")
+
+
+@attrs.frozen(kw_only=True)
+class Snapshot:
+    """Everything active at one moment, sorted by name; `generation` grows with every commit."""
+
+    generation: int = 0
+    plugins: Mapping[str, ActivePlugin] = attrs.field(factory=dict)
+    tools: Mapping[str, ActiveTool] = attrs.field(factory=dict)
+    resources: Mapping[str, ActiveResource] = attrs.field(factory=dict)
+    prompts: Mapping[str, ActivePrompt] = attrs.field(factory=dict)
+    formats: Mapping[str, ActiveFormat] = attrs.field(factory=dict)
+    commands: Mapping[tuple[str, str], ActiveCommand] = attrs.field(factory=dict)
+    actions: frozenset[str] = frozenset()
+
+    def resource_for(self, uri: str) -> tuple[ActiveResource, dict[str, str]] | None:
+        """The resource that answers for a URI, with the template's values; a fixed URI goes before a template."""
+        if (fixed := self.resources.get(uri)) is not None and fixed.declaration.uri is not None:
+            return fixed, {}
+        for resource in self.resources.values():
+            template = resource.declaration.uri_template
+            if template is not None and (values := match(template, uri)) is not None:
+                return resource, values
+        return None
+
+
+class Catalogue:
+    """The current snapshot, and the only way to change it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+        self.now = Snapshot()
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after every commit, in the thread that commits; it must not block. Gives how to stop that."""
+        self._listeners.append(listener)
+
+        def forget() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return forget
+
+    def add(self, plugin: ActivePlugin) -> None:
+        """Make a plugin's contributions visible, all at once. The caller has checked `collisions`."""
+        with self._lock:
+            self.now = _snapshot({**self.now.plugins, plugin.manifest.id: plugin}, self.now.generation + 1)
+        self._tell()
+
+    def remove(self, plugin_id: str) -> ActivePlugin | None:
+        """Take a plugin's contributions away, all at once."""
+        with self._lock:
+            plugins = dict(self.now.plugins)
+            gone = plugins.pop(plugin_id, None)
+            if gone is not None:
+                self.now = _snapshot(plugins, self.now.generation + 1)
+        if gone is not None:
+            self._tell()
+        return gone
+
+    def _tell(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
+
+
+def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, str, str]]:
+    """What the plugin would expose that an active one already does, as (contribution key, name, the other plugin)."""
+    taken = {("tools", folded(name)): tool.plugin for name, tool in now.tools.items()}
+    taken |= {("prompts", folded(name)): prompt.plugin for name, prompt in now.prompts.items()}
+    taken |= {("resources", address): resource.plugin for address, resource in now.resources.items()}
+    wanted = [
+        ("tools", tool.name, folded(exposed_name(manifest.id, tool.name, own))) for tool in manifest.provides.tools
+    ]
+    wanted += [
+        ("prompts", prompt.name, folded(exposed_name(manifest.id, prompt.name, own)))
+        for prompt in manifest.provides.prompts
+    ]
+    wanted += [("resources", one.address, one.address) for one in manifest.provides.resources]
+    return [
+        (key, name, other)
+        for key, name, exposed in wanted
+        if (other := taken.get((key, exposed))) is not None and other != manifest.id
+    ]
+
+
+def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
+    tools: dict[str, ActiveTool] = {}
+    resources: dict[str, ActiveResource] = {}
+    prompts: dict[str, ActivePrompt] = {}
+    formats: dict[str, ActiveFormat] = {}
+    commands: dict[tuple[str, str], ActiveCommand] = {}
+    actions: set[str] = set()
+    for plugin_id in sorted(plugins):
+        plugin = plugins[plugin_id]
+        provides, own = plugin.manifest.provides, plugin.own
+        actions |= plugin.manifest.actions
+        for tool in provides.tools:
+            name = exposed_name(plugin_id, tool.name, own)
+            tools[name] = ActiveTool(
+                plugin=plugin_id, exposed=name, declaration=tool, description=plugin.text(tool.description_key), own=own
+            )
+        for resource in provides.resources:
+            resources[resource.address] = ActiveResource(
+                plugin=plugin_id,
+                declaration=resource,
+                name=plugin.text(resource.name_key),
+                description=plugin.text(resource.description_key),
+                own=own,
+            )
+        for prompt in provides.prompts:
+            name = exposed_name(plugin_id, prompt.name, own)
+            prompts[name] = ActivePrompt(
+                plugin=plugin_id, exposed=name, declaration=prompt, description=plugin.text(prompt.description_key)
+            )
+        for form in provides.formats:
+            formats.setdefault(
+                form.id, ActiveFormat(plugin=plugin_id, declaration=form, name=plugin.text(form.name_key))
+            )
+        for command in provides.commands:
+            commands[plugin_id, command.id] = ActiveCommand(
+                plugin=plugin_id, declaration=command, name=plugin.text(command.name_key)
+            )
+    return Snapshot(
+        generation=generation,
+        plugins=dict(plugins),
+        tools=dict(sorted(tools.items())),
+        resources=dict(sorted(resources.items())),
+        prompts=dict(sorted(prompts.items())),
+        formats=formats,
+        commands=dict(sorted(commands.items())),
+        actions=frozenset(actions),
+    )

@@ -1,0 +1,327 @@
+"""Everything that can be said about one plugin: what its manifest breaks, and where its code and its manifest differ.
+
+For authors and CI (`yaz check`, design 9). The violations are found without running anything. The differences are not:
+the plugin is imported, made and asked what it contributes, in this process and with all of this user's rights
+(`onload` is left out). `static=True` runs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pluggy
+
+from yazcore.activation import collect
+from yazcore.capabilities.denials import DenialLog
+from yazcore.capabilities.standing import granted_set
+from yazcore.contract import Contract
+from yazcore.differences import WrongReturn, differences
+from yazcore.home import Home
+from yazcore.manifest.checking import check_reading
+from yazcore.manifest.discovery import FILE_NAME, Found, Skipped, builtin, discover
+from yazcore.manifest.distributions import normalized
+from yazcore.manifest.model import Manifest
+from yazcore.manifest.reading import Reading, read_found
+from yazcore.plugin_context import make_context
+from yazcore.results import ResultStore
+from yazcore.runtimes.base import HooksRefused, PluginFailed, PluginSource
+from yazcore.runtimes.trusted import TrustedRuntime
+from yazcore.violations import Difference, Violation, YazError, errors
+
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What checking one plugin found.
+
+    `findings` is None until the design rules exist. `trace` is the traceback of a plugin that could not be started, for
+    its author's terminal only: it holds paths of this machine.
+    """
+
+    violations: tuple[Violation, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    findings: None = None
+    trace: str = ""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a host would refuse the plugin; warnings alone do not."""
+        return bool(errors(self.violations) or self.differences)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data, with the keys that design 9 fixes."""
+        return {
+            "violations": [violation.as_json() for violation in self.violations],
+            "differences": [difference.as_json() for difference in self.differences],
+            "findings": self.findings,
+        }
+
+
+def check_target(
+    target: str | Path, contract: Contract, *, shipped: Sequence[Path] = (), static: bool = False
+) -> Report:
+    """Check one plugin.
+
+    * `target`: a folder (a package with a manifest, or a project that holds one such package), else the id of an
+      installed or a shipped plugin.
+    * `shipped`: the packages that come with the host application; their ids are reserved for them.
+    * `static`: run nothing of the plugin; no differences are found then.
+
+    Raises `YazError` where there is no such plugin: `target-unknown`, or as `source_of` does.
+    """
+    text = str(target)
+    if text and Path(target).is_dir():
+        return _check_folder(Path(target), contract, shipped, static)
+    if isinstance(target, Path) or "/" in text or os.sep in text:
+        fix = "give a plugin's folder, or the id of an installed one"
+        raise YazError("target-unknown", f"there is no folder {text!r}", fix)
+    for found in map(builtin, shipped):
+        if found.id == text:
+            return _check_package(found.folder, read_found(found, contract), contract, static)
+    return _check_installed(text, contract, static)
+
+
+@attrs.frozen(kw_only=True)
+class Source:
+    """A plugin's source: its package, and the project that publishes it, where it has a `pyproject.toml`."""
+
+    package: Path
+    project: Path | None
+
+
+def source_of(folder: Path) -> Source:
+    """The plugin in a folder, which is its package, or a project that holds one, also below `src`.
+
+    Raises `YazError` `target-without-manifest`, `target-ambiguous`, or `target-name-taken` for a package whose name
+    Python or yazcore itself needs.
+    """
+    folder = folder.resolve()
+    found = [folder] if (folder / FILE_NAME).is_file() else []
+    if not found:
+        found = sorted(path.parent for pattern in ("*", "src/*") for path in folder.glob(f"{pattern}/{FILE_NAME}"))
+    if not found:
+        raise YazError(
+            "target-without-manifest", f"{folder.name} holds no {FILE_NAME}, and neither does a package in it",
+            "give a plugin's package, or the project that holds it",
+        )  # fmt: skip
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise YazError("target-ambiguous", f"{folder.name} holds several plugins: {names}", "give the folder of one")
+    (package,) = found
+    if package.name in sys.stdlib_module_names or package.name == "yazcore":
+        message = f"{package.name} is the name of another package"
+        raise YazError("target-name-taken", message, "rename the plugin's package")
+    project = package.parent.parent if package.parent.name == "src" else package.parent
+    return Source(package=package, project=project if (project / "pyproject.toml").is_file() else None)
+
+
+@contextlib.contextmanager
+def importable(package: Path) -> Iterator[Path]:
+    """Have a package that is not installed found first, alone, and fresh; gives the folder that is put on the path.
+
+    What was imported under its name from elsewhere is back afterwards.
+    """
+    name = package.name
+    before = {module: sys.modules[module] for module in _modules_of(name)}
+    is_this = name in before and _origin(before[name]) == package.resolve()
+    with tempfile.TemporaryDirectory(prefix="yaz-check-") as place:
+        os.symlink(package.resolve(), Path(place, name), target_is_directory=True)
+        if not is_this:
+            _forget(name)
+        sys.path.insert(0, place)
+        try:
+            yield Path(place)
+        finally:
+            with contextlib.suppress(ValueError):
+                sys.path.remove(place)
+            sys.path_importer_cache.pop(place, None)
+            if not is_this:
+                _forget(name)
+                sys.modules.update(before)
+
+
+def _modules_of(package: str) -> list[str]:
+    return [name for name in sys.modules if name == package or name.startswith(f"{package}.")]
+
+
+def _forget(package: str) -> None:
+    for name in _modules_of(package):
+        del sys.modules[name]
+
+
+def _origin(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else Path(file).resolve().parent
+
+
+# -- where the manifest comes from ------------------------------------------------------------------------------------
+
+
+def _check_folder(folder: Path, contract: Contract, shipped: Sequence[Path], static: bool) -> Report:
+    source = source_of(folder)
+    package = source.package
+    if package in {path.resolve() for path in shipped}:  # its module is a part of the host: nothing is put on the path
+        return _check_package(package, read_found(builtin(package), contract), contract, static)
+    with importable(package) as place:
+        skips, found = as_installed(place, source, contract)
+        reading = read_package(package, contract) if found is None else read_found(found, contract)
+        report = _check_package(package, reading, contract, static)
+    return attrs.evolve(report, violations=(*skips, *report.violations))
+
+
+def read_package(package: Path, contract: Contract) -> Reading:
+    """Read the manifest of a third party's package that nothing publishes. Never raises."""
+    return read_found(attrs.evolve(builtin(package), origin="installed"), contract)
+
+
+def _check_installed(plugin_id: str, contract: Contract, static: bool) -> Report:
+    found, skipped = discover(contract)
+    for one in found:
+        if one.id == plugin_id:
+            return _check_package(one.folder, read_found(one, contract), contract, static)
+    distribution = normalized(contract.prefix + plugin_id)
+    if skips := [_violation(one) for one in skipped if one.distribution == distribution]:
+        return Report(violations=tuple(skips))
+    known = ", ".join(one.id for one in found) or "none"
+    raise YazError(
+        "target-unknown", f"{plugin_id!r} is neither a folder nor an installed plugin",
+        f"give a plugin's folder, or an id; installed are: {known}",
+    )  # fmt: skip
+
+
+def _violation(skipped: Skipped) -> Violation:
+    return Violation(skipped.code, skipped.message, skipped.fix)
+
+
+def as_installed(place: Path, source: Source, contract: Contract) -> tuple[tuple[Violation, ...], Found | None]:
+    """Look at a project as at an installed plugin, with the metadata that installing it would leave in `place`.
+
+    `place` is what `importable` gives. A package without a project publishes nothing, and there is nothing to look at.
+    """
+    if source.project is None:
+        return (), None
+    published = _published(source, contract)
+    if contract.group not in published.entry_points:
+        value = f"{source.package.name}:{FILE_NAME}"
+        fix = f'add [project.entry-points."{contract.group}"] to pyproject.toml, with ID = "{value}"'
+        message = "nobody will find the plugin: it publishes no entry point"
+        return (Violation("entry-point-missing", message, fix),), None
+    if not _DISTRIBUTION.fullmatch(published.name):
+        return (), None
+    folder = place / f"{normalized(published.name).replace('-', '_')}-0.dist-info"  # METADATA says the version
+    folder.mkdir()
+    groups = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
+        for group, entries in published.entry_points.items()
+    ]
+    direct = {"url": source.project.as_uri(), "dir_info": {"editable": True}}
+    for name, text in (
+        ("METADATA", f"Metadata-Version: 2.1\nName: {published.name}\nVersion: {published.version or '0'}\n"),
+        ("entry_points.txt", "\n".join(groups)),
+        ("direct_url.json", json.dumps(direct)),
+    ):
+        (folder / name).write_text(text, "utf-8")
+    found, skipped = discover(contract, [str(place)])
+    return tuple(map(_violation, skipped)), next(iter(found), None)
+
+
+@attrs.frozen(kw_only=True)
+class _Published:
+    """What a project will publish."""
+
+    name: str
+    version: str
+    entry_points: Mapping[str, Mapping[str, str]]
+
+
+def _published(source: Source, contract: Contract) -> _Published:
+    """What the project's `pyproject.toml` says in the standard way (PEP 621), and what the manifest implies else."""
+    implied = builtin(source.package)
+    table = None if source.project is None else _project_table(source.project / "pyproject.toml")
+    if table is None:
+        table = {"dynamic": ["entry-points"]}
+    name, version, groups = table.get("name"), table.get("version"), table.get("entry-points")
+    dynamic = table.get("dynamic")
+    if isinstance(dynamic, list) and "entry-points" in dynamic:
+        groups = {contract.group: {implied.id: f"{source.package.name}:{FILE_NAME}"}}
+    elif not isinstance(groups, dict):
+        groups = {}
+    return _Published(
+        name=name if isinstance(name, str) else contract.prefix + implied.id,
+        version=version if isinstance(version, str) else implied.version,  # a build may find it in the manifest
+        entry_points={group: entries for group, entries in groups.items() if isinstance(entries, dict)},
+    )
+
+
+def _project_table(file: Path) -> dict[str, Any] | None:
+    try:
+        table = tomllib.loads(file.read_text("utf-8")).get("project")
+    except (OSError, ValueError):
+        return None
+    return table if isinstance(table, dict) else None
+
+
+# -- the report -------------------------------------------------------------------------------------------------------
+
+
+def _check_package(package: Path, reading: Reading, contract: Contract, static: bool) -> Report:
+    """Read, checked, and started unless something refuses it already."""
+    violations = check_reading(reading, package)
+    if static or reading.manifest is None or errors(violations):
+        return Report(violations=violations)
+    started = _start(reading.manifest, package, contract)
+    return attrs.evolve(started, violations=(*violations, *started.violations))
+
+
+def _start(manifest: Manifest, package: Path, contract: Contract) -> Report:
+    """Start the plugin and compare what its hooks return with its manifest. Nothing of it is left running."""
+    with tempfile.TemporaryDirectory(prefix="yaz-check-") as scratch:
+        home = Home(Path(scratch))
+        # default settings, an empty data folder, all it requires granted, no place bound
+        context, _ = make_context(
+            manifest,
+            package,
+            home=home,
+            granted=lambda: granted_set(manifest, None, "builtin"),
+            denials=DenialLog(home),
+            results=ResultStore(),
+            locale="en-US",
+        )
+        source = PluginSource(manifest=manifest, folder=package, context=context, contract=contract)
+        try:
+            running = TrustedRuntime().start(source)
+        except PluginFailed as failed:
+            return _failed(failed)
+        except HooksRefused as refused:
+            return Report(violations=tuple(Violation(one.code, one.message, one.fix) for one in refused.faults))
+        try:
+            registered = collect(running, contract)
+        except PluginFailed as failed:
+            return _failed(failed)
+        except WrongReturn as wrong:
+            fix = "return a list of the objects that the hook is for"
+            return Report(violations=(Violation("hook-return", f"{manifest.id} {manifest.version}: {wrong}", fix),))
+        except pluggy.PluginValidationError as wrong:
+            fix = "take only the hook's own arguments"
+            return Report(violations=(Violation("hook-parameters", str(wrong), fix),))
+        finally:
+            running.close()
+        return Report(differences=differences(manifest, contract, registered))
+
+
+def _failed(failed: PluginFailed) -> Report:
+    trace = failed.failure.trace if failed.failure is not None else ""
+    fix = "mend what it raised; until it starts, nothing can be compared"
+    return Report(violations=(Violation("plugin-failed", str(failed), fix),), trace=trace)

@@ -1,0 +1,94 @@
+"""The command `yaz`: one module a command group, no logic. Modules load when their command is run.
+
+Exit status: 0 good, 1 found problems, 2 wrong use (design 9).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from yazcore import __version__
+
+_COMMANDS = {
+    "demo": ("yazcore.cli.demo", "See the whole story on sample data: serve, connect, compile, fix, search, cite."),
+    "serve": ("yazcore.cli.serving", "Hold projects open and switch the MCP server on."),
+    "status": ("yazcore.cli.serving", "Say whether yaz runs, and where."),
+    "stop": ("yazcore.cli.serving", "Stop the running yaz."),
+    "plugins": ("yazcore.cli.plugins", "List what is installed: state, runtime, tools."),
+    "show": ("yazcore.cli.plugins", "Show one plugin: what it may do, what it adds, what is wrong with it."),
+    "check": ("yazcore.cli.authors", "Check a plugin: violations and differences, for authors and CI."),
+    "new": ("yazcore.cli.authors", "Start a plugin from the template."),
+    "tools": ("yazcore.cli.calls", "List the tools as an agent sees them."),
+    "call": ("yazcore.cli.calls", "Call one tool."),
+    "run": ("yazcore.cli.calls", "Run a plugin's command."),
+    "log": ("yazcore.cli.calls", "Show the newest calls, or what a reference stands for."),
+    "outline": ("yazcore.cli.projects", "Print a project's outline."),
+    "compile": ("yazcore.cli.projects", "Compile a project."),
+    "diagnostics": ("yazcore.cli.projects", "Compile a project and print every diagnostic."),
+    "grant": ("yazcore.cli.consent", "Let a plugin run, with what it asks for."),
+    "revoke": ("yazcore.cli.consent", "Take a grant back, or one capability of it."),
+    "enable": ("yazcore.cli.consent", "Switch a plugin on."),
+    "disable": ("yazcore.cli.consent", "Switch a plugin off; its grant is kept."),
+    "denials": ("yazcore.cli.consent", "Show what a plugin tried and was refused."),
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they are named; help lines are known without it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(_COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in _COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(name, _COMMANDS, 1)
+            ctx.fail(f"No such command {name!r}.{f' Did you mean {near[0]!r}?' if near else ''}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="yaz")
+def yaz() -> None:
+    """Writing projects that an agent opens, outlines, compiles and cites in; plugins that say what they do."""
+
+
+def main() -> None:
+    """Run the command line."""
+    # Before anything of mcp is imported: another distribution's `pydantic` entry point would run code here (trials 10).
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from yazcore.violations import YazError, sentence
+
+    try:
+        yaz.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("yaz: stopped", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except YazError as error:
+        click.echo(f"yaz: {sentence(error)}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # whoever read our output went away; nothing is wrong
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

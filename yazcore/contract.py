@@ -1,0 +1,62 @@
+"""What a host accepts of a plugin: the contract, as one value that everything static takes (design 4)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from yazcore import hookspecs as _hookspecs
+from yazcore.contributions import CONTRIBUTION_KINDS, ContributionKind
+from yazcore.kinds import CAPABILITY_KINDS, Capability
+from yazcore.permissions import GLOBAL, ScopeKind
+
+RESERVED = frozenset({"yaz", "core", "mcp", "tools", "permissions", "projects", "project", "result", "help"})
+"""Ids that no plugin may have (design 4)."""
+
+
+def _find(key: str, name: str, values: tuple[Any, ...]) -> Any:
+    return next((value for value in values if getattr(value, key) == name), None)
+
+
+@attrs.frozen(kw_only=True)
+class Contract:
+    """One host application's contract.
+
+    * `number`: must equal the manifest's `contract`; raised only when a manifest valid before would be refused.
+    * `group`: the entry-point group in which manifests are published.
+    * `prefix`: a plugin's distribution is named `<prefix><id>`.
+    * `host`, `version`: the host application's id and version; `minAppVersion` compares with the version (PEP 440).
+    * `reserved`: ids that no third-party plugin may have.
+    * `schemes`: the URI schemes the host's own resources may have beside `yaz`.
+    * `capability_kinds`, `contribution_kinds`, `scope_kinds`: what a manifest may name.
+    * `hookspecs`: modules or classes of hookspecs; the shipped one first.
+    """
+
+    number: int
+    group: str
+    prefix: str
+    host: str
+    version: str
+    reserved: frozenset[str] = RESERVED
+    schemes: tuple[str, ...] = ()
+    capability_kinds: tuple[type[Capability], ...] = CAPABILITY_KINDS
+    contribution_kinds: tuple[ContributionKind, ...] = CONTRIBUTION_KINDS
+    scope_kinds: tuple[ScopeKind, ...] = (GLOBAL,)
+    hookspecs: tuple[ModuleType | type, ...] = (_hookspecs,)
+
+    def capability_kind(self, name: str) -> type[Capability] | None:
+        """The capability kind of that name."""
+        found: type[Capability] | None = _find("kind", name, self.capability_kinds)
+        return found
+
+    def contribution_kind(self, key: str) -> ContributionKind | None:
+        """The contribution kind with that key under `provides`."""
+        found: ContributionKind | None = _find("key", key, self.contribution_kinds)
+        return found
+
+    def scope_kind(self, name: str) -> ScopeKind | None:
+        """The scope kind of that name."""
+        found: ScopeKind | None = _find("name", name, self.scope_kinds)
+        return found

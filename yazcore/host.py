@@ -1,0 +1,394 @@
+"""Host: what an embedding application holds. It finds plugins, decides who may run, activates, and answers calls.
+
+    host = Host(contract, own=Own(folder, make), builtin=[folder, ...], resolve={"project": projects.get})
+    host.activate()
+    host.hook.decorate(console=...)             # the host's own hookspecs, through pluggy's relay
+    await host.gate.call_tool(principal, name, arguments)
+    host.close()
+
+A host has no process-wide effect: no signal handler, no logging set-up, no audit hook.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from yazcore.activation import Activated, Activation, Failed, Refused
+from yazcore.audit import Audit
+from yazcore.capabilities.broker import Broker
+from yazcore.capabilities.context import Call, Context, ProjectFolder, current
+from yazcore.capabilities.denials import DenialLog
+from yazcore.capabilities.errors import CapabilityError
+from yazcore.capabilities.grants import Grants
+from yazcore.capabilities.standing import granted_set
+from yazcore.catalogue import Catalogue
+from yazcore.contract import Contract
+from yazcore.contributions import ToolError
+from yazcore.gate import Gate
+from yazcore.granting import commit, plan
+from yazcore.home import Home
+from yazcore.installed import Installed, survey
+from yazcore.kinds import Request
+from yazcore.manifest.checking import check
+from yazcore.manifest.comparison import digests
+from yazcore.manifest.discovery import Skipped
+from yazcore.manifest.messages import Messages, texts
+from yazcore.manifest.model import Manifest
+from yazcore.mcp import help as catalogue_help
+from yazcore.permissions import OWNER, Principal
+from yazcore.plugin_context import make_context, setting_violations
+from yazcore.results import ResultStore
+from yazcore.runtimes.base import HandlerFailed, PluginSource, Runtime
+from yazcore.runtimes.trusted import TrustedRuntime
+from yazcore.violations import Difference, Violation, YazError, errors
+
+if TYPE_CHECKING:
+    import pluggy
+
+MOST_STUCK = 4
+"""More calls of one plugin than this that nobody waits for and that do not end: the plugin has failed (issue 4)."""
+
+COMMAND_SECONDS = 600.0
+"""How long a contributed command may take, in seconds."""
+
+
+@attrs.frozen(kw_only=True)
+class Own:
+    """The host's own plugin: its manifest's folder, and how to make the object.
+
+    Its id is the contract's `host`; its tools are declared, compared, listed and gated like anyone's, and only their
+    names carry no prefix (design 6).
+    """
+
+    folder: Path
+    make: Callable[[Context], object]
+
+
+@attrs.frozen(kw_only=True)
+class PluginStatus:
+    """One plugin as `yaz plugins` shows it (design 9). `reasons` says why it is not active."""
+
+    id: str
+    name: str
+    version: str
+    distribution: str | None
+    origin: str
+    state: str
+    runtime: str
+    confinement: str
+    capabilities: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The status as plain data, with the keys that design 9 fixes."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "version": self.version,
+            "distribution": self.distribution,
+            "origin": self.origin,
+            "state": self.state,
+            "runtime": self.runtime,
+            "confinement": self.confinement,
+            "capabilities": list(self.capabilities),
+            "tools": list(self.tools),
+            "violations": [violation.as_json() for violation in self.violations],
+            "differences": [difference.as_json() for difference in self.differences],
+            "reasons": list(self.reasons),
+        }
+
+
+class Host:
+    """One host application: its plugins, its catalogue, its gate.
+
+    * `contract`: what it accepts of a plugin.
+    * `home`: where grants, settings, data and logs are kept; None for the user's own (`YAZ_HOME`).
+    * `own`: the host's own plugin, if it has one.
+    * `builtin`: package folders of plugins that ship with it; same manifest, same hooks, no privilege.
+    * `resolve`: per scope kind, the function that gives what an id names, or None.
+    * `locale`: the language of what people and models read, fixed here.
+    * `discover`: whether installed distributions are looked for.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        *,
+        home: Home | None = None,
+        own: Own | None = None,
+        builtin: Sequence[Path] = (),
+        resolve: Mapping[str, Callable[[str], Any]] | None = None,
+        locale: str = "en-US",
+        discover: bool = True,
+    ) -> None:
+        self.contract = contract
+        self.home = home if home is not None else Home()
+        self.grants = Grants(self.home)
+        self.denials = DenialLog(self.home)
+        self.catalogue = Catalogue()
+        self.results = ResultStore()
+        self.audit = Audit(self.home)
+        self.locale = locale
+        self._own = own
+        self._builtin = tuple(builtin)
+        self._discover = discover
+        self._runtimes: dict[str, Runtime] = {"trusted": TrustedRuntime()}
+        self._activation = Activation(contract, self.catalogue)
+        self._brokers: dict[str, Broker] = {}
+        self._status: dict[str, PluginStatus] = {}
+        self._abandoned: dict[str, list[Future[Any]]] = {}
+        self._lock = threading.RLock()
+        self.skipped: tuple[Skipped, ...] = ()
+        self.gate = Gate(
+            contract=contract,
+            catalogue=self.catalogue,
+            resolve=dict(resolve or {}),
+            results=self.results,
+            audit=self.audit,
+            stuck=self._note_abandoned,
+        )
+
+    @property
+    def hook(self) -> pluggy.HookRelay:
+        """pluggy's relay over every active plugin: the host's own hookspecs are called here, guarded alike."""
+        return self._activation.manager.hook
+
+    # --- plugins --------------------------------------------------------------------------------------------------
+
+    def activate(self) -> tuple[PluginStatus, ...]:
+        """Activate everything that is installed and allowed; what is not is reported, and the others go on."""
+        found, self.skipped = self._survey()
+        with self._lock:
+            for installed in found:
+                if installed.id not in self.catalogue.now.plugins:
+                    self._status[installed.id] = self._activate(installed)
+        return self.plugins()
+
+    def plugins(self) -> tuple[PluginStatus, ...]:
+        """Every plugin that was found, with its state, by id."""
+        return tuple(self._status[plugin_id] for plugin_id in sorted(self._status))
+
+    def grant(
+        self, plugin_id: str, *, trusted: bool, places: Mapping[str, str] | None = None, optional: bool = False
+    ) -> PluginStatus:
+        """Grant an installed plugin what it asks for, in the user's name, and activate it.
+
+        `places` binds the manifest's places to folders. Raises `YazError` as `granting.plan` does. No path from an
+        agent leads here.
+        """
+        found, self.skipped = self._survey()
+        installed = next((one for one in found if one.id == plugin_id), None)
+        if installed is None:
+            known = ", ".join(one.id for one in found)
+            raise YazError(
+                "unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {known or 'none'}"
+            )
+        commit(self.grants, plan(installed, trusted=trusted, places=places or {}, optional=optional))
+        self.activate()
+        return self._status[plugin_id]
+
+    def switch(self, plugin_id: str, on: bool) -> None:
+        """Switch a plugin on or off; its grant is kept."""
+        self.grants.set_enabled(plugin_id, on)
+        if on:
+            self.activate()
+        else:
+            self.deactivate(plugin_id, "disabled", "it is switched off")
+
+    def deactivate(self, plugin_id: str, state: str = "disabled", reason: str = "") -> None:
+        """Take a plugin out. Its names leave first, running calls end or are cut at their deadline."""
+        with self._lock:
+            problem = self._activation.deactivate(plugin_id)
+            if plugin_id in self._status:
+                reasons = tuple(text for text in (reason, problem) if text)
+                self._status[plugin_id] = attrs.evolve(self._status[plugin_id], state=state, reasons=reasons)
+
+    def close(self) -> None:
+        """Take every plugin out, the host's own last."""
+        order = sorted(self.catalogue.now.plugins, key=lambda plugin_id: plugin_id == self.contract.host)
+        for plugin_id in order:
+            self.deactivate(plugin_id)
+        self.audit.close()
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def call(self, key: str, plugin: str, name: str, field: str, *args: Any, call: Call) -> Future[Any]:
+        """Run one handler of one active contribution in its plugin's context (a format's `outline`, a command).
+
+        Raises `YazError` where the plugin is not active or registered no such handler.
+        """
+        active = self.catalogue.now.plugins.get(plugin)
+        try:
+            if active is None:
+                raise KeyError(plugin)
+            future: Future[Any] = active.running.submit(key, name, field, call, *args)
+        except KeyError:
+            raise YazError(
+                "not-active", f"{plugin} has no active {key} {name!r}", f"yaz show {plugin} says what is active"
+            ) from None
+        return future
+
+    def run_command(
+        self, plugin: str, command: str, arguments: Sequence[str], project: ProjectFolder | None = None
+    ) -> str | None:
+        """Run a contributed command for the user, and give the text it returns.
+
+        It runs as `write`, for the owner, in the given project. Raises `YazError` `not-active`, `command-failed`,
+        `command-refused`; a crash is kept under a reference (`yaz log REF`).
+        """
+        call = Call(
+            posture="write", principal=OWNER, project=project, deadline=time.monotonic() + COMMAND_SECONDS,
+            allows=lambda action, scope: action in self.catalogue.now.actions,
+        )  # fmt: skip
+        future = self.call("commands", plugin, command, "handler", list(arguments), call=call)
+        try:
+            text = future.result(COMMAND_SECONDS)
+        except ToolError as error:
+            raise YazError("command-failed", str(error)) from None
+        except CapabilityError as error:
+            raise YazError("command-refused", error.public_text) from None
+        except FutureTimeout:
+            call.cancelled.set()
+            raise YazError("command-overdue", f"{command} did not end in {COMMAND_SECONDS:.0f} seconds") from None
+        except HandlerFailed as error:
+            reference = self.audit.crash(**attrs.asdict(error.failure))
+            raise YazError(
+                "command-failed", f"{command} failed inside {plugin}", f"yaz log {reference} says why"
+            ) from None
+        return None if text is None else str(text)
+
+    def granted(self, plugin: str, request: Request) -> bool:
+        """Whether the plugin's declared and granted capabilities cover the request; nothing is recorded."""
+        broker = self._brokers.get(plugin)
+        return broker is not None and broker.allows(request)
+
+    # --- what an agent may look up ---------------------------------------------------------------------------------
+
+    def help(self, topic: str | None = None) -> dict[str, Any]:
+        """The tools in short, or one in full, as the caller of this moment may know them (S-38, object-shaped)."""
+        return catalogue_help.help_for(self.gate.tools(self._asking()), topic)
+
+    def tools_document(self) -> dict[str, Any]:
+        """Every tool in full: `yaz://tools` (S-40)."""
+        return catalogue_help.tools_document(self.gate.tools(self._asking()))
+
+    def permissions_document(self) -> dict[str, Any]:
+        """Who asks, and what they may do: `yaz://permissions` (S-41)."""
+        return catalogue_help.permissions_document(self._asking(), self.catalogue.now.actions)
+
+    def _asking(self) -> Principal:
+        frame = current.get()
+        if frame is None or frame.call.principal is None:
+            return Principal(name="nobody")
+        return frame.call.principal
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _survey(self) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
+        return survey(
+            self.contract,
+            self.grants,
+            own=None if self._own is None else self._own.folder,
+            builtin_folders=self._builtin,
+            discover_installed=self._discover,
+        )
+
+    def _activate(self, installed: Installed) -> PluginStatus:
+        runtime = self._runtimes.get(installed.runtime)
+        status = PluginStatus(
+            id=installed.id,
+            name=installed.name,
+            version=installed.version,
+            distribution=installed.distribution,
+            origin=installed.origin,
+            state=installed.state,
+            runtime=installed.runtime,
+            confinement=runtime.confinement if runtime is not None else "not available",
+            capabilities=installed.capabilities,
+            tools=installed.tools,
+            violations=installed.violations,
+            reasons=installed.reasons,
+        )
+        manifest = installed.manifest
+        if installed.state != "allowed" or manifest is None:
+            return status
+        if runtime is None:
+            reason = (
+                f"the {installed.runtime} runtime is not available; "
+                f"yaz grant {manifest.id} --trusted runs it in this process"
+            )
+            return attrs.evolve(status, state="held", reasons=(reason,))
+        problems = errors(check(manifest, installed.folder, self.contract))
+        problems += setting_violations(manifest, self.home)
+        if manifest.provides.formats and installed.origin == "installed":
+            problems.append(
+                Violation(
+                    "format-not-open", "formats are open to shipped plugins only, until their interface is settled",
+                    "leave provides.formats out", "/provides/formats",
+                )
+            )  # fmt: skip
+        if problems:
+            return attrs.evolve(status, state="refused", violations=(*status.violations, *problems))
+        context, self._brokers[manifest.id] = make_context(
+            manifest,
+            installed.folder,
+            home=self.home,
+            granted=lambda: granted_set(manifest, self.grants.get(manifest.id), installed.origin),
+            denials=self.denials,
+            results=self.results,
+            locale=self.locale,
+        )
+        source = PluginSource(
+            manifest=manifest,
+            folder=installed.folder,
+            context=context,
+            contract=self.contract,
+            make=self._own.make if installed.origin == "own" and self._own is not None else None,
+        )
+        messages = Messages(manifest.locales_in(installed.folder), self.locale)
+        outcome = self._activation.activate(
+            source,
+            runtime,
+            texts={key: messages.text(key) for key, _ in manifest.message_keys()},
+            own=installed.origin == "own",
+            origin=installed.origin,
+        )
+        match outcome:
+            case Activated():
+                return attrs.evolve(status, state="active")
+            case Refused():
+                return attrs.evolve(
+                    status,
+                    state="refused",
+                    differences=outcome.differences,
+                    violations=(*status.violations, *outcome.violations),
+                )
+            case Failed():
+                if outcome.failure is not None:
+                    self.audit.crash(**attrs.asdict(outcome.failure))
+                return attrs.evolve(status, state="failed", reasons=(outcome.message,))
+
+    def _note_abandoned(self, plugin_id: str, future: Future[Any]) -> None:
+        with self._lock:
+            stuck = [one for one in self._abandoned.get(plugin_id, []) if not one.done()]
+            self._abandoned[plugin_id] = [*stuck, future]
+        if len(stuck) >= MOST_STUCK:
+            reason = f"{len(stuck) + 1} calls ran over their deadline and did not end"
+            # Not in the caller's thread: taking a plugin out waits for its onunload.
+            threading.Thread(target=self.deactivate, args=(plugin_id, "failed", reason), daemon=True).start()
+
+
+def digests_of(manifest: Manifest, folder: Path) -> dict[str, str]:
+    """The digests that a grant stores: over all a contribution declares and its text in every locale (design 4)."""
+    return digests(manifest, texts(manifest, manifest.locales_in(folder)))

@@ -1,0 +1,1 @@
+"""What a plugin says about itself. Nothing in this room ever imports plugin code."""

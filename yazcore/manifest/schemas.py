@@ -1,0 +1,128 @@
+"""JSON Schema, 2020-12: whether a schema may be used, and what is wrong with a value, in sentences (design 4, 7).
+
+The only module that knows the library, and it loads it when a first schema is used. Nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from yazcore.manifest.patterns import compiled
+from yazcore.manifest.places import Fault, pointer
+from yazcore.manifest.schema_bounds import bound_faults
+from yazcore.manifest.schema_errors import sentence
+from yazcore.violations import YazError
+
+MOST_ERRORS = 10
+"""The most sentences about one value."""
+
+LONGEST_PROPERTY = 512
+"""The longest property name that is looked at, in characters."""
+
+_MOST_LOOKED_AT = 100
+
+
+def schema_faults(schema: Any) -> tuple[Fault, ...]:
+    """What is wrong with a schema: its bounds, and then the dialect's own rules; paths are within it. Never raises."""
+    if found := tuple(bound_faults(schema)):
+        return found
+    invalid = []
+    for error in _errors(_meta_validator(), schema):
+        message = f"this is not JSON Schema: {sentence(error)}"
+        invalid.append(Fault("schema-invalid", message, "see the 2020-12 dialect", tuple(error.path)))
+    return tuple(dict.fromkeys(invalid))
+
+
+def validator(schema: Any) -> Any:
+    """A validator for the schema, for `argument_errors`. Raises `YazError` `schema-...` for one that is not usable."""
+    for fault in schema_faults(schema):
+        where = f" at {pointer(fault.path)}" if fault.path else ""
+        raise YazError(fault.code, f"{fault.message}{where}", fault.fix)
+    import referencing
+
+    return _validator_class()(schema, registry=referencing.Registry())
+
+
+def argument_errors(validator: Any, value: Any) -> list[str]:
+    """What is wrong with a value, each in a sentence that names the place as a JSON pointer and says what is allowed.
+
+    For callers: values are not repeated, names only in part. At most `MOST_ERRORS` sentences; empty for a good value.
+    """
+    if _has_long_name(value):
+        return [f"the value has a property with a name of more than {LONGEST_PROPERTY} characters"]
+    try:
+        found = list(dict.fromkeys(sentence(error) for error in _errors(validator, value)))
+    except RecursionError:
+        return ["the value is nested too deeply to be checked"]
+    except ArithmeticError:  # an integer of hundreds of digits against a decimal fraction
+        return ["the value holds a number that is too large to be checked"]
+    if len(found) > MOST_ERRORS:
+        return [*found[:MOST_ERRORS], f"and {len(found) - MOST_ERRORS} more"]
+    return found
+
+
+def _errors(validator: Any, value: Any) -> list[Any]:
+    """The first errors the library finds, in the order of their places."""
+    found = list(islice(validator.iter_errors(value), _MOST_LOOKED_AT))
+    return sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
+
+
+def _has_long_name(value: Any) -> bool:
+    """Whether an object anywhere has a name that patterns and comparisons would have to run over for long."""
+    level = [value]
+    while level:
+        if any(len(name) > LONGEST_PROPERTY for one in level if isinstance(one, dict) for name in one):
+            return True
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            if isinstance(inner, (dict, list))
+        ]
+    return False
+
+
+@cache
+def _meta_validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(Draft202012Validator.META_SCHEMA)
+
+
+@cache
+def _validator_class() -> Any:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.validators import extend
+
+    def pattern(validator: Any, wanted: str, value: Any, schema: Any) -> Iterator[Any]:
+        """Bounded, and with `$` as the very end: the library would let a line break follow (P-1)."""
+        if isinstance(value, str) and not compiled(wanted).matches(value):
+            yield ValidationError("pattern")
+
+    def unique_items(validator: Any, wanted: bool, value: Any, schema: Any) -> Iterator[Any]:
+        """In one pass: the library compares each entry with each other where they cannot be sorted."""
+        if wanted and isinstance(value, list) and len({_identity(one) for one in value}) < len(value):
+            yield ValidationError("uniqueItems")
+
+    def properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        """With the place of a property that may not be there: the library has none for the schema `false`."""
+        for name, inner in wanted.items() if isinstance(value, dict) else ():
+            if name in value:
+                inner = {"not": {}} if inner is False else inner
+                yield from validator.descend(value[name], inner, path=name, schema_path=name)
+
+    keywords = {"pattern": pattern, "uniqueItems": unique_items, "properties": properties}
+    return extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
+
+
+def _identity(value: Any) -> Any:
+    """A value that is equal for two values exactly where JSON has them equal: 1 is 1.0 and not true."""
+    if isinstance(value, dict):
+        return "object", frozenset((name, _identity(inner)) for name, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return "array", tuple(map(_identity, value))
+    return isinstance(value, bool), value

@@ -1,0 +1,104 @@
+"""`help`, `yaz://tools` and `yaz://permissions`: what an agent may look up, from the catalogue alone (S-38 to S-41).
+
+Pure functions on what is active; they know nothing of MCP's wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from yazcore.catalogue import ActiveTool
+from yazcore.permissions import Principal, may
+
+NEXT = "help with a topic (a tool's name) explains one tool in full."
+
+
+def help_for(tools: Iterable[ActiveTool], topic: str | None) -> dict[str, Any]:
+    """The index without a topic; one tool in full with one; the names where the topic is unknown, which is no error."""
+    known = {tool.exposed.lower(): tool for tool in tools}
+    wanted = (topic or "").strip().lower()
+    if not wanted:
+        return {
+            "tools": {
+                posture: [_short(tool) for tool in known.values() if tool.declaration.posture == posture]
+                for posture in ("read", "write")
+            },
+            "next": NEXT,
+        }
+    if (tool := known.get(wanted)) is not None:
+        return {"tool": full_entry(tool)}
+    return {"unknown": topic, "tools": sorted(tool.exposed for tool in known.values()), "next": NEXT}
+
+
+def tools_document(tools: Iterable[ActiveTool]) -> dict[str, Any]:
+    """Every tool in full: the same entries that `help` gives one at a time."""
+    return {"tools": [full_entry(tool) for tool in tools]}
+
+
+def permissions_document(principal: Principal, actions: Collection[str]) -> dict[str, Any]:
+    """Who the caller is and what it may do; permissions that nobody active declares grant nothing and are left out."""
+    held = [
+        {"permission": action, "scope": grant.scope, "scopeId": grant.scope_id}
+        for grant in principal.grants
+        for action in sorted(actions)
+        if grant.names(action)
+    ]
+    if principal.owner:
+        held = [{"permission": action, "scope": "global", "scopeId": None} for action in sorted(actions)]
+    return {
+        "principal": principal.name,
+        "owner": principal.owner,
+        "permissions": held,
+        "tools": None if principal.tools is None else sorted(principal.tools),
+        "readOnly": principal.read_only,
+    }
+
+
+def instructions(host: str, tools: Iterable[ActiveTool], principal: Principal, actions: Collection[str]) -> str:
+    """What a client reads first: every tool by name, reads and writes apart (S-43)."""
+    listed = list(tools)
+    reads = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "read") or "none"
+    writes = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "write") or "none"
+    allowed = sum(may(principal, tool.declaration.permission, "global", None, actions) for tool in listed)
+    return (
+        f"This is {host}. Tools that read: {reads}. Tools that change things: {writes}. "
+        f"Names with '__' come from plugins. You may call {allowed} of {len(listed)} everywhere; "
+        "yaz://permissions says what you may do. help explains each tool."
+    )
+
+
+def full_entry(tool: ActiveTool) -> dict[str, Any]:
+    """All that can be said of one tool: what it needs, what it does, what its arguments mean."""
+    declaration = tool.declaration
+    return {
+        "name": tool.exposed,
+        "plugin": tool.plugin,
+        "posture": declaration.posture,
+        "summary": tool.description,
+        "access": {"permission": declaration.permission, "scope": declaration.scope},
+        "approval": declaration.approval,
+        "deadlineSeconds": declaration.deadline_seconds,
+        "params": [
+            {
+                key: value
+                for key, value in (
+                    ("name", param.name),
+                    ("values", None if param.values is None else list(param.values)),
+                    ("shape", param.shape),
+                    ("note", param.note),
+                )
+                if value is not None
+            }
+            for param in declaration.params
+        ],
+    }
+
+
+def _short(tool: ActiveTool) -> dict[str, Any]:
+    return {
+        "tool": tool.exposed,
+        "summary": tool.description,
+        "permission": tool.declaration.permission,
+        "scope": tool.declaration.scope,
+    }

@@ -1,0 +1,384 @@
+"""The MCP server of one host: what a client asks, put to the gate, and the gate's answer, put into the protocol.
+
+The SDK's low-level server in both protocol eras (mcp D1, D3). Nothing is decided here but what belongs to the
+protocol: who asks stands in the HTTP request (`asgi` put it there), whether they may is the gate's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from yazcore.gate import INVALID_PARAMS, ProtocolFault
+from yazcore.mcp.help import instructions
+from yazcore.mcp.progress import Progress
+from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
+from yazcore.mcp.surface import (
+    BadCursor,
+    list_page,
+    prompt_object,
+    resource_object,
+    template_object,
+    tool_object,
+)
+from yazcore.permissions import Principal
+
+if TYPE_CHECKING:
+    from yazcore.host import Host
+
+PRINCIPAL = "yazcore.principal"
+"""The key of the ASGI scope under which a request says who asks."""
+
+BODY_BYTES = 2**20
+"""The most bytes the body of a request may have; a model never writes as much."""
+
+MAX_SESSIONS = 64
+"""How many sessions of the older protocol era may be open at once: each keeps 36 KiB (mcp D3)."""
+
+SESSION_IDLE_SECONDS = 300.0
+"""After how much silence a session of the older era ends."""
+
+LIST_TTL_MS = 1000
+"""How long a client may keep a list: plugins come and go while the server runs (S-42)."""
+
+MAX_DEPTH = 64
+"""The deepest nesting of a request's parameters (mcp 17)."""
+
+_RESOURCE_NOT_FOUND = -32002
+"""How the older era says it; the newer one uses -32602."""
+
+_TELLING_SECONDS = 2.0
+_LAST_FRAMES_SECONDS = 0.05
+_CACHED_LISTS = 64
+
+_Context = ServerRequestContext[Any, Any]
+_Next = Callable[[_Context], Awaitable[Any]]
+_P = TypeVar("_P")
+
+_log = logging.getLogger("yazcore.mcp")
+
+
+class Face:
+    """One host's MCP server. `server` is the SDK's; clients in the same process connect to it directly.
+
+    `principal` is who asks where no HTTP request says so; without it such requests are refused.
+    """
+
+    def __init__(self, host: Host, *, principal: Principal | None = None) -> None:
+        self._host = host
+        self._gate = host.gate
+        self._principal = principal
+        self._lists: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._listed = -1
+        self._bus = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self._bus)
+        self._sessions: set[ServerSession] = set()
+        self._running: set[anyio.CancelScope] = set()
+        self._answered_call = self._answering(self._call_tool)
+        self.server = self._build()
+
+    def _build(self) -> Server[Any]:
+        contract = self._host.contract
+        server = _Server(
+            contract.host,
+            version=contract.version,
+            cache_hints={"server/discover": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
+            # Without this the SDK walks the whole tools/list for every call: 28 times slower at 1000 tools (mcp D2).
+            get_tool_input_schema=self._gate.input_schema,
+            on_subscriptions_listen=self._listening,
+        )
+        paged, add = types.PaginatedRequestParams, server.add_request_handler
+        add("tools/list", paged, self._answering(self._list_tools))
+        add("tools/call", types.CallToolRequestParams, self._answered_call)
+        add("resources/list", paged, self._answering(self._list_resources))
+        add("resources/templates/list", paged, self._answering(self._list_templates))
+        add("resources/read", types.ReadResourceRequestParams, self._answering(self._read_resource))
+        add("prompts/list", paged, self._answering(self._list_prompts))
+        add("prompts/get", types.GetPromptRequestParams, self._answering(self._get_prompt))
+        add("completion/complete", types.CompleteRequestParams, self._answering(self._propose))
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
+        # In place of the SDK's own tracing: a twelfth of a call, for spans that nobody asked for.
+        server.middleware[:] = [self._around]
+        return server
+
+    def _answering(
+        self, handler: Callable[[_Context, _P], Awaitable[dict[str, Any]]]
+    ) -> Callable[[_Context, _P], Awaitable[dict[str, Any]]]:
+        """The handler, cancelled by `end`, with what the newer era wants to read in every result: nothing is open."""
+
+        async def answer(ctx: _Context, params: _P) -> dict[str, Any]:
+            with anyio.CancelScope() as scope:
+                self._running.add(scope)
+                try:
+                    result = await handler(ctx, params)
+                finally:
+                    self._running.discard(scope)
+                result["resultType"] = "complete"
+                return result
+            raise MCPError(types.CONNECTION_CLOSED, "the MCP server was switched off")
+
+        return answer
+
+    # --- around every request -------------------------------------------------------------------------------------
+
+    async def _around(self, ctx: _Context, call_next: _Next) -> Any:
+        if (wrong := unfit(ctx.params)) is not None:
+            raise MCPError(INVALID_PARAMS, wrong)
+        try:
+            if ctx.method == "tools/call":
+                return await self._called(ctx, call_next)
+            if ctx.method == "tools/list":
+                return await self._cached(ctx, call_next)
+            result = await call_next(ctx)
+            if ctx.method in ("initialize", "server/discover"):
+                # Not the server's own attribute: what a principal may not know is not named to it.
+                who, actions = self._who(ctx), self._host.catalogue.now.actions
+                result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), who, actions)
+            return result
+        except (MCPError, ValidationError):
+            raise
+        except ProtocolFault as fault:
+            raise _protocol_error(ctx, fault) from None
+        except Exception:  # noqa: BLE001 - nothing of a fault in here may reach a client
+            # The SDK's older era would send the exception's text.
+            _log.exception("%s failed", ctx.method)
+            raise MCPError(types.INTERNAL_ERROR, "Internal server error") from None
+
+    async def _called(self, ctx: _Context, call_next: _Next) -> Any:
+        """A tool call; one of the newer era that is plainly well-formed goes past the SDK's models.
+
+        They check again what the gate checks: an eighth of a call's time. Everything else goes through them.
+        """
+        params = ctx.params or {}
+        name, arguments = params.get("name"), params.get("arguments", {})
+        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and ctx.meta is not None
+        if not modern or not isinstance(name, str) or not isinstance(arguments, dict):
+            return await call_next(ctx)
+        asked = types.CallToolRequestParams.model_construct(name=name, arguments=arguments)
+        result = await self._answered_call(ctx, asked)
+        result["_meta"] = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        return result
+
+    async def _cached(self, ctx: _Context, call_next: _Next) -> Any:
+        """A list, made once for each generation of the catalogue: at 1000 tools a third of the time (mcp D13)."""
+        generation = self._host.catalogue.now.generation
+        if generation != self._listed or len(self._lists) >= _CACHED_LISTS:
+            self._lists, self._listed = {}, generation
+        who = self._who(ctx)
+        cursor = (ctx.params or {}).get("cursor")
+        key = (ctx.protocol_version, who.tools, who.read_only, cursor)
+        ready = ctx.session.client_capabilities is not None and (cursor is None or isinstance(cursor, str))
+        if ready and (made := self._lists.get(key)) is not None:
+            return made
+        result = await call_next(ctx)
+        # The SDK's own shape of a schema drops a `default: null` at its root: put back what was declared.
+        tools = self._host.catalogue.now.tools
+        result["tools"] = [
+            tool_object(tools[tool["name"]]) if tool["name"] in tools else tool for tool in result["tools"]
+        ]
+        if generation == self._host.catalogue.now.generation:
+            self._lists[key] = result
+        return result
+
+    def _who(self, ctx: _Context) -> Principal:
+        """Who asks: always read from this very request, never kept, so that no caller can be taken for another."""
+        who = self._principal if ctx.request is None else ctx.request.scope[PRINCIPAL]
+        if not isinstance(who, Principal):
+            raise MCPError(types.INVALID_REQUEST, "nobody is named as the caller")
+        return who
+
+    # --- requests -------------------------------------------------------------------------------------------------
+
+    async def _list_tools(self, ctx: _Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        tools = {tool.exposed: tool_object(tool) for tool in self._gate.tools(self._who(ctx))}
+        return _list("tools", tools, params.cursor)
+
+    async def _list_resources(self, ctx: _Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        found = (one for one in self._gate.resources(self._who(ctx)) if one.declaration.uri is not None)
+        return _list("resources", {one.declaration.address: resource_object(one) for one in found}, params.cursor)
+
+    async def _list_templates(self, ctx: _Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        found = (one for one in self._gate.resources(self._who(ctx)) if one.declaration.uri is None)
+        entries = {one.declaration.address: template_object(one) for one in found}
+        return _list("resourceTemplates", entries, params.cursor)
+
+    async def _list_prompts(self, ctx: _Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        prompts = {one.exposed: prompt_object(one) for one in self._gate.prompts(self._who(ctx))}
+        return _list("prompts", prompts, params.cursor)
+
+    async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        who, arguments = self._who(ctx), params.arguments or {}
+        if ctx.meta is None or "progress_token" not in ctx.meta:
+            return tool_result(await self._gate.call_tool(who, params.name, arguments))
+        progress = Progress(ctx.session)
+        outcome = await progress.during(self._gate.call_tool(who, params.name, arguments, progress.report))
+        return tool_result(outcome)
+
+    async def _read_resource(self, ctx: _Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        return read_result(await self._gate.read_resource(self._who(ctx), str(params.uri)))
+
+    async def _get_prompt(self, ctx: _Context, params: types.GetPromptRequestParams) -> dict[str, Any]:
+        who = self._who(ctx)
+        text = await self._gate.get_prompt(who, params.name, params.arguments or {})
+        shown = {prompt.exposed: prompt.description for prompt in self._gate.prompts(who)}
+        return prompt_result(shown.get(params.name, ""), text)
+
+    async def _propose(self, ctx: _Context, params: types.CompleteRequestParams) -> dict[str, Any]:
+        what = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else params.ref.name
+        asked = params.argument
+        return completion_result(await self._gate.complete(self._who(ctx), what, asked.name, asked.value))
+
+    # --- what changed ---------------------------------------------------------------------------------------------
+
+    async def _initialized(self, ctx: _Context, params: types.NotificationParams) -> None:
+        """Remember a session of the older era for as long as its connection lasts."""
+        self._sessions.add(ctx.session)
+        # The SDK has no public way to hear that a session ended (mcp 1.2).
+        ctx.session._connection.exit_stack.callback(self._sessions.discard, ctx.session)
+
+    async def _announce(self) -> None:
+        """Tell clients of both eras that the lists changed, whenever the catalogue did (mcp D15)."""
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        forget = self._host.catalogue.on_change(wake)
+        try:
+            while True:
+                await changed.wait()
+                changed.clear()
+                for event in (ToolsListChanged(), ResourcesListChanged(), PromptsListChanged()):
+                    await self._bus.publish(event)
+                async with anyio.create_task_group() as tasks:
+                    for session in tuple(self._sessions):
+                        tasks.start_soon(_tell_of_changes, session)
+        finally:
+            forget()
+
+    # --- serving --------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def serving(self) -> AsyncIterator[StreamableHTTPSessionManager]:
+        """The server's HTTP side, ready for requests while the context lasts; its `asgi_app` takes them.
+
+        Answers may be streams: a plain JSON answer would lose progress, and cancelling when a client leaves (mcp D3).
+        """
+        manager = StreamableHTTPSessionManager(
+            self.server,
+            json_response=False,
+            stateless=False,
+            max_request_body_size=BODY_BYTES,
+            session_idle_timeout=SESSION_IDLE_SECONDS,
+            max_sessions=MAX_SESSIONS,
+        )
+        async with manager.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(self._announce)
+            try:
+                yield manager
+            finally:
+                await self._finish()
+                tasks.cancel_scope.cancel()
+
+    def end(self) -> None:
+        """Cancel every call and end every listen stream; each still sends its last frame (mcp D7).
+
+        """
+        self._listening.close()
+        for scope in tuple(self._running):
+            scope.cancel()
+
+    async def _finish(self) -> None:
+        """A session of the older era that is closed over a running call would wait a second for it, in vain."""
+        if self._running:
+            self.end()
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(_LAST_FRAMES_SECONDS)
+
+
+class _Server(Server[Any]):
+    """The SDK's server; it tells the older era, too, that lists may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(
+            notification_options or changes, experimental_capabilities, extensions
+        )
+
+
+async def _tell_of_changes(session: ServerSession) -> None:
+    with anyio.move_on_after(_TELLING_SECONDS):  # a client that does not read keeps nobody waiting
+        await session.send_notification(types.ToolListChangedNotification())
+        await session.send_notification(types.ResourceListChangedNotification())
+        await session.send_notification(types.PromptListChangedNotification())
+
+
+def _list(listing: str, entries: dict[str, dict[str, Any]], cursor: str | None) -> dict[str, Any]:
+    try:
+        page = list_page(listing, entries, cursor)
+    except BadCursor:
+        raise MCPError(INVALID_PARAMS, f"this is no cursor of this list; list the {listing} from the start") from None
+    result: dict[str, Any] = {listing: list(page.items), "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
+    if page.next_cursor is not None:
+        result["nextCursor"] = page.next_cursor
+    return result
+
+
+def _protocol_error(ctx: _Context, fault: ProtocolFault) -> MCPError:
+    code = fault.code
+    missing = ctx.method == "resources/read" and code == INVALID_PARAMS
+    if missing and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        code = _RESOURCE_NOT_FOUND
+    return MCPError(code, fault.message, None if fault.data is None else dict(fault.data))
+
+
+def unfit(params: Any) -> str | None:
+    """What no handler should have to meet in a request's parameters, or None: nesting, and numbers JSON has not.
+
+    Python's parsers accept `NaN` and any depth; a deep value would exhaust the stack further in (mcp 16, 17).
+    """
+    level: list[Any] = [params]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for value in level:
+            for item in _items(value):
+                if isinstance(item, (dict, list)):
+                    deeper.append(item)
+                elif isinstance(item, float) and not math.isfinite(item):
+                    return f"{item} is no number of JSON"
+        if not deeper:
+            return None
+        level = deeper
+    return f"the parameters are nested deeper than {MAX_DEPTH}"
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,186 @@
+"""What pluggy holds of a plugin: one guarded function per hook implementation, never the plugin itself (design 6).
+
+pluggy 1.7 hands out functions found in an instance's `__dict__` unbound, as they are, and reads their argument names
+through `functools.wraps`: so a facade needs no private name of pluggy. Each function sets the plugin's frame, catches
+what the plugin raises, renders it to text inside the frame (`str(error)` is plugin code too), and answers None, so
+that other plugins go on.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pluggy
+
+from yazcore.capabilities.context import Frame, current
+from yazcore.hookspecs import PROJECT, hookimpl
+
+PLUGIN_FAULTS = (Exception, SystemExit)
+"""What a plugin may raise without hurting anyone: not KeyboardInterrupt, CancelledError, GeneratorExit."""
+
+_TRACE_FRAMES = 20
+_STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@attrs.frozen
+class Failure:
+    """An exception of a plugin as data. `trace` is for logs only: it holds paths of this machine."""
+
+    plugin: str
+    version: str
+    where: str
+    type: str
+    message: str
+    trace: str
+
+    @classmethod
+    def of(cls, error: BaseException, plugin: str, version: str, where: str) -> Failure:
+        """Render an exception. To be called inside the plugin's frame: rendering runs the plugin's code."""
+        return cls(plugin, version, where, type(error).__name__, _text(error), _trace(error))
+
+    def __str__(self) -> str:
+        return f"{self.plugin} {self.version}: {self.where} raised {self.type}: {self.message}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 - the plugin's own __str__ failed
+        return "<unprintable>"
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error, limit=-_TRACE_FRAMES))
+    except BaseException:  # noqa: BLE001 - formatting calls the plugin's own __str__ and __notes__
+        return ""
+
+
+@attrs.frozen
+class HookFault:
+    """One hook implementation that the contract does not allow: a stable code, what is wrong, what to do."""
+
+    code: str
+    hook: str
+    message: str
+    fix: str
+
+
+@attrs.frozen(eq=False)
+class Implementation:
+    """One hook implementation of a plugin, wherever it runs: the hook, the function, pluggy's options."""
+
+    name: str
+    hook: str
+    function: Callable[..., Any]
+    options: dict[str, Any]
+
+
+def implementations(plugin: object) -> Iterator[Implementation]:
+    """The plugin's hook implementations, by pluggy's own public rule; no property is evaluated."""
+    manager = pluggy.PluginManager(PROJECT)
+    for name in dir(plugin):
+        options = manager.parse_hookimpl_opts(plugin, name)
+        if options is not None:
+            yield Implementation(name, options.get("specname") or name, getattr(plugin, name), dict(options))
+
+
+def hook_faults(implementation: Implementation, known: dict[str, tuple[str, ...]]) -> Iterator[HookFault]:
+    """What the contract does not allow about one implementation. `known` gives each hook's argument names.
+
+    pluggy itself accepts all of these and fails later or silently: it does not see keyword-only parameters, registers
+    unknown names, and returns the coroutine of an async hook unawaited.
+    """
+    hook, options = implementation.hook, implementation.options
+    if options.get("wrapper") or options.get("hookwrapper"):
+        yield HookFault("hook-wrapper", hook, f"{hook} is a hook wrapper", "implement the hook without wrapper=True")
+    if inspect.iscoroutinefunction(implementation.function) or inspect.isasyncgenfunction(implementation.function):
+        yield HookFault("hook-async", hook, f"{hook} is async", "make the hook a plain function; handlers may be async")
+    if hook not in known:
+        if not options.get("optionalhook"):
+            names = ", ".join(sorted(known))
+            yield HookFault("hook-unknown", hook, f"{hook} is no hook of this host", f"the hooks are {names}")
+        return
+    for parameter in inspect.signature(implementation.function).parameters.values():
+        if parameter.kind in _STARS or parameter.kind is parameter.KEYWORD_ONLY:
+            yield HookFault(
+                "hook-parameters",
+                hook,
+                f"{hook} takes {parameter}",
+                "use plain positional parameters: pluggy sees no other",
+            )
+        elif parameter.name not in known[hook] and parameter.default is parameter.empty:
+            takes = ", ".join(known[hook]) or "no arguments"
+            yield HookFault(
+                "hook-parameters", hook, f"{hook} takes an argument {parameter.name!r}", f"the hook passes {takes}"
+            )
+
+
+def hook_arguments(hookspecs: tuple[ModuleType | type, ...]) -> dict[str, tuple[str, ...]]:
+    """Every hook of a contract with the names of its arguments."""
+    manager = pluggy.PluginManager(PROJECT)
+    for specs in hookspecs:
+        manager.add_hookspecs(specs)
+    return {
+        name: tuple(caller.spec.argnames)
+        for name, caller in vars(manager.hook).items()
+        if getattr(caller, "spec", None) is not None
+    }
+
+
+def guard(function: Callable[..., Any], frame: Frame, failed: Callable[[Failure], None]) -> Callable[..., Any]:
+    """`function` in the plugin's frame; what it raises goes to `failed` and the answer is None.
+
+    Two closures, because a generic one costs a third more on the hooks without arguments (`bench`).
+    """
+    enter, leave = current.set, current.reset
+    plugin, version, where = frame.plugin, frame.version, frame.where
+
+    if not inspect.signature(function).parameters:
+
+        @functools.wraps(function)
+        def call_plain() -> Any:
+            token = enter(frame)
+            try:
+                return function()
+            except PLUGIN_FAULTS as error:
+                failed(Failure.of(error, plugin, version, where))
+            finally:
+                leave(token)
+            return None
+
+        return call_plain
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        token = enter(frame)
+        try:
+            return function(*args)
+        except PLUGIN_FAULTS as error:
+            failed(Failure.of(error, plugin, version, where))
+        finally:
+            leave(token)
+        return None
+
+    return call
+
+
+class Facade:
+    """One plugin in pluggy. Its instance dict holds one guarded function per implementation, nothing of the plugin."""
+
+    def __init__(self, plugin: str, version: str) -> None:
+        self._label = f"{plugin} {version}"
+
+    def add(self, implementation: Implementation, guarded: Callable[..., Any]) -> None:
+        """Put a guarded function where pluggy finds it."""
+        options = {key: value for key, value in implementation.options.items() if key not in {"wrapper", "hookwrapper"}}
+        self.__dict__[implementation.name] = hookimpl(guarded, **options)
+
+    def __repr__(self) -> str:
+        return f"<plugin {self._label}>"

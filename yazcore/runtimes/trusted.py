@@ -1,0 +1,289 @@
+"""The `trusted` runtime: plugin code in this process, in its own context, tasks and threads (design 5).
+
+It stops accidents, not a plugin that wants to get out: code in this process can do whatever the process can. What it
+gives is order: a frame around every hook and handler, async handlers on one event-loop thread per plugin, sync ones in
+a bounded set of threads, never on the server's loop; one plugin's hang is its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import importlib
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any
+
+import attrs
+
+from yazcore.capabilities.context import Call, CallContext, Frame, current
+from yazcore.runtimes.base import STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource, handler_error
+from yazcore.runtimes.facade import (
+    PLUGIN_FAULTS,
+    Facade,
+    Failure,
+    Implementation,
+    guard,
+    hook_arguments,
+    hook_faults,
+    implementations,
+)
+from yazcore.runtimes.threads import Threads
+from yazcore.runtimes.values import answer, portable
+
+SYNC_THREADS = 8
+"""How many blocking handlers of one plugin run at a time."""
+
+_MOST_FAILURES = 100
+_WRITING_HOOKS = frozenset({"onload", "onunload"})
+
+
+class TrustedRuntime:
+    """Runs plugins in this process."""
+
+    name = "trusted"
+    confinement = "none: it runs with the host's own rights"
+
+    def start(self, source: PluginSource) -> TrustedPlugin:
+        """Import and construct the plugin in a thread of its own, so that one that hangs does not hang the host."""
+        manifest = source.manifest
+        threads = Threads(f"yaz-{manifest.id}", SYNC_THREADS)
+        try:
+            made = _within(
+                threads.submit(lambda: _make(source)), STARTING_SECONDS, manifest.id, manifest.version, "starting it"
+            )
+            found = tuple(implementations(made))
+            known = hook_arguments(source.contract.hookspecs)
+            faults = tuple(fault for implementation in found for fault in hook_faults(implementation, known))
+            if faults:
+                raise HooksRefused(faults)
+        except BaseException:
+            threads.close()
+            raise
+        return TrustedPlugin(source, [one for one in found if one.hook in known], threads)
+
+
+def _make(source: PluginSource) -> object:
+    manifest = source.manifest
+    frame = Frame(plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"))
+    token = current.set(frame)
+    try:
+        if source.make is not None:
+            return source.make(source.context)
+        module, _, name = manifest.module.partition(":")
+        return getattr(importlib.import_module(module), name)(source.context)
+    except PLUGIN_FAULTS as error:
+        failure = Failure.of(error, manifest.id, manifest.version, "import or constructor")
+        raise PluginFailed(str(failure), failure) from None
+    finally:
+        current.reset(token)
+
+
+def _within(future: Future[Any], seconds: float, plugin: str, version: str, what: str) -> Any:
+    try:
+        return future.result(seconds)
+    except FutureTimeout:
+        future.cancel()
+        raise PluginFailed(f"{plugin} {version}: {what} took longer than {seconds:g} seconds") from None
+
+
+class TrustedPlugin:
+    """One plugin running in this process."""
+
+    def __init__(self, source: PluginSource, found: list[Implementation], threads: Threads) -> None:
+        self._context = source.context
+        self._plugin = source.manifest.id
+        self._version = source.manifest.version
+        self._threads = threads
+        self._loop: _Loop | None = None
+        self._loop_lock = threading.Lock()
+        self._handlers: dict[tuple[str, str, str], tuple[Callable[..., Any], bool]] = {}
+        self.failures: list[Failure] = []
+        self._failed_so_far = 0
+        self._last_failure: Failure | None = None
+        self.facade = Facade(self._plugin, self._version)
+        self._own_hooks: dict[str, list[Callable[..., Any]]] = {}
+        for implementation in found:
+            posture = "write" if implementation.hook in _WRITING_HOOKS else "read"
+            frame = Frame(
+                plugin=self._plugin,
+                version=self._version,
+                where=implementation.hook,
+                call=Call(posture=posture),  # type: ignore[arg-type]
+            )
+            guarded = guard(implementation.function, frame, self._failed)
+            self.facade.add(implementation, guarded)
+            self._own_hooks.setdefault(implementation.hook, []).append(guarded)
+
+    def _failed(self, failure: Failure) -> None:
+        self._context.log.error("%s", failure)
+        self._failed_so_far += 1
+        self._last_failure = failure
+        if len(self.failures) < _MOST_FAILURES:
+            self.failures.append(failure)
+
+    def collect(self, hooks: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+        """Call each collecting hook in a thread, within the time for starting."""
+        returned = {}
+        for hook, function in hooks.items():
+            before = self._failed_so_far
+            future = self._threads.submit(function)
+            returned[hook] = _within(future, STARTING_SECONDS, self._plugin, self._version, hook)
+            self._raise_since(before)
+        return returned
+
+    def hold(self, registrations: Mapping[tuple[str, str], Any]) -> None:
+        """Keep the accepted registrations' handlers; whether one is async is asked once, here."""
+        self._handlers = {
+            (key, name, field.name): (handler, _is_async(handler))
+            for (key, name), registration in registrations.items()
+            for field in attrs.fields(type(registration))
+            if callable(handler := getattr(registration, field.name))
+        }
+
+    def submit(self, key: str, name: str, field: str, call: Call, *args: Any) -> Future[Any]:
+        """Run one handler: on the plugin's loop if it is async, in one of its threads if not."""
+        handler, is_async = self._handlers[key, name, field]
+        frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
+        context = CallContext(base=self._context, call=call)
+        arguments = [portable(value) for value in args]
+        finish = answer if key == "tools" else portable
+        if is_async:
+            return self._start_loop().submit(_run_async(handler, frame, context, arguments, finish))
+        return self._threads.submit(lambda: _run_sync(handler, frame, context, arguments, finish))
+
+    def run_hook(self, hook: str, seconds: float) -> None:
+        """Run this plugin's own implementations of one hook."""
+        before = self._failed_so_far
+        for function in self._own_hooks.get(hook, ()):
+            _within(self._threads.submit(function), seconds, self._plugin, self._version, hook)
+        self._raise_since(before)
+
+    def _raise_since(self, before: int) -> None:
+        if self._failed_so_far > before and self._last_failure is not None:
+            raise PluginFailed(str(self._last_failure), self._last_failure)
+
+    def close(self) -> None:
+        """End the threads and the loop; a handler that hangs keeps its (daemon) thread, and nothing else."""
+        self._threads.close()
+        with self._loop_lock:
+            if self._loop is not None:
+                self._loop.close()
+                self._loop = None
+        self._handlers = {}
+
+    def _start_loop(self) -> _Loop:
+        with self._loop_lock:
+            if self._loop is None:
+                self._loop = _Loop(f"yaz-{self._plugin}-loop")
+            return self._loop
+
+
+def _is_async(handler: Callable[..., Any]) -> bool:
+    # an instance whose __call__ is async is an async handler too
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)
+
+
+def _run_sync(
+    handler: Callable[..., Any],
+    frame: Frame,
+    context: CallContext,
+    arguments: list[Any],
+    finish: Callable[[Any], Any],
+) -> Any:
+    token = current.set(frame)
+    try:
+        return finish(handler(context, *arguments))
+    except PLUGIN_FAULTS as error:
+        raise handler_error(error, frame) from None
+    finally:
+        current.reset(token)
+
+
+async def _run_async(
+    handler: Callable[..., Any],
+    frame: Frame,
+    context: CallContext,
+    arguments: list[Any],
+    finish: Callable[[Any], Any],
+) -> Any:
+    current.set(frame)
+    try:
+        return finish(await handler(context, *arguments))
+    except PLUGIN_FAULTS as error:
+        raise handler_error(error, frame) from None
+
+
+class _Loop:
+    """One event loop in one daemon thread."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def submit(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        """Run a coroutine as a task with an empty context of its own: no caller's variables leak into plugin code.
+
+        Own lines and not `asyncio.run_coroutine_threadsafe`, whose chained futures cost half as much again per call.
+        """
+        future: Future[Any] = Future()
+
+        def start() -> None:
+            if future.cancelled():
+                coroutine.close()
+                return
+            task = self._loop.create_task(coroutine)
+            self._tasks.add(task)
+            task.add_done_callback(finish)
+            future.add_done_callback(lambda done: self._cancel(task) if done.cancelled() else None)
+
+        def finish(task: asyncio.Task[Any]) -> None:
+            self._tasks.discard(task)
+            error = None if task.cancelled() else task.exception()
+            # the caller may have given up meanwhile; then nobody wants what came of it
+            with contextlib.suppress(InvalidStateError):
+                if task.cancelled():
+                    future.cancel()
+                elif error is not None:
+                    future.set_exception(error)
+                else:
+                    future.set_result(task.result())
+
+        try:
+            self._loop.call_soon_threadsafe(start, context=contextvars.Context())
+        except RuntimeError:
+            coroutine.close()
+            raise
+        return future
+
+    def _cancel(self, task: asyncio.Task[Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and the task with it
+            self._loop.call_soon_threadsafe(task.cancel)
+
+    def close(self) -> None:
+        """Cancel what runs and end the thread; a task that does not yield keeps it (it is a daemon)."""
+
+        async def end() -> None:
+            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await self._loop.shutdown_default_executor()
+            self._loop.stop()
+
+        if not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(end(), self._loop)
+            self._thread.join(1.0)
