@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from yazcore.catalogue import ActivePlugin, Catalogue, collisions, exposed_name, folded
+from yazcore.catalogue import ActivePlugin, Catalogue, collisions
 from yazcore.declarations import PermissionDeclaration, ResourceDeclaration, ToolDeclaration
 from yazcore.manifest.model import Manifest, Provides
+from yazcore.manifest.names import exposed, folded
 
 
 def plugin(
@@ -51,8 +52,8 @@ def resource(address: str, template: bool = False) -> ResourceDeclaration:
 
 
 def test_names_carry_the_plugins_id_and_the_hosts_own_do_not() -> None:
-    assert exposed_name("zotero", "search-library", own=False) == "zotero__search-library"
-    assert exposed_name("yaz", "open_project", own=True) == "open_project"
+    assert exposed("zotero", "search-library", own=False) == "zotero__search-library"
+    assert exposed("yaz", "open_project", own=True) == "open_project"
 
 
 def test_a_commit_is_seen_whole_and_sorted_and_grows_the_generation() -> None:

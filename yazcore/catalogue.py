@@ -21,24 +21,8 @@ from yazcore.declarations import (
     ToolDeclaration,
 )
 from yazcore.manifest.model import Manifest
+from yazcore.manifest.names import exposed, folded
 from yazcore.uri_templates import match
-
-SEPARATOR = "__"
-"""Between a plugin's id and a tool's name; neither holds it, so the joint name is never ambiguous (mcp 39)."""
-
-LONGEST_NAME = 48
-"""The longest exposed name: clients add a prefix of their own, and model interfaces stop at 64 (mcp 32)."""
-
-
-def exposed_name(plugin: str, name: str, own: bool) -> str:
-    """The name agents see: `zotero__search-library`; the host's own tools carry no prefix (design 7)."""
-    return name if own else f"{plugin}{SEPARATOR}{name}"
-
-
-def folded(name: str) -> str:
-    """Two exposed names that are equal after this never coexist (mcp 38)."""
-    return name.lower().replace("-", "_")
-
 
 @attrs.frozen(kw_only=True)
 class ActiveTool:
@@ -176,10 +160,10 @@ def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, 
     taken |= {("prompts", folded(name)): prompt.plugin for name, prompt in now.prompts.items()}
     taken |= {("resources", address): resource.plugin for address, resource in now.resources.items()}
     wanted = [
-        ("tools", tool.name, folded(exposed_name(manifest.id, tool.name, own))) for tool in manifest.provides.tools
+        ("tools", tool.name, folded(exposed(manifest.id, tool.name, own))) for tool in manifest.provides.tools
     ]
     wanted += [
-        ("prompts", prompt.name, folded(exposed_name(manifest.id, prompt.name, own)))
+        ("prompts", prompt.name, folded(exposed(manifest.id, prompt.name, own)))
         for prompt in manifest.provides.prompts
     ]
     wanted += [("resources", one.address, one.address) for one in manifest.provides.resources]
@@ -197,12 +181,12 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
     formats: dict[str, ActiveFormat] = {}
     commands: dict[tuple[str, str], ActiveCommand] = {}
     actions: set[str] = set()
-    for plugin_id in sorted(plugins):
-        plugin = plugins[plugin_id]
+    # what ships with the host comes first: nobody takes a format from it
+    for plugin_id, plugin in sorted(plugins.items(), key=lambda one: (one[1].origin == "installed", one[0])):
         provides, own = plugin.manifest.provides, plugin.own
         actions |= plugin.manifest.actions
         for tool in provides.tools:
-            name = exposed_name(plugin_id, tool.name, own)
+            name = exposed(plugin_id, tool.name, own)
             tools[name] = ActiveTool(
                 plugin=plugin_id, exposed=name, declaration=tool, description=plugin.text(tool.description_key), own=own
             )
@@ -215,7 +199,7 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
                 own=own,
             )
         for prompt in provides.prompts:
-            name = exposed_name(plugin_id, prompt.name, own)
+            name = exposed(plugin_id, prompt.name, own)
             prompts[name] = ActivePrompt(
                 plugin=plugin_id, exposed=name, declaration=prompt, description=plugin.text(prompt.description_key)
             )

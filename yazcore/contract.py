@@ -17,7 +17,10 @@ RESERVED = frozenset({"yaz", "core", "mcp", "tools", "permissions", "projects", 
 
 
 def _find(key: str, name: str, values: tuple[Any, ...]) -> Any:
-    return next((value for value in values if getattr(value, key) == name), None)
+    for value in values:
+        if getattr(value, key) == name:
+            return value
+    return None
 
 
 @attrs.frozen(kw_only=True)

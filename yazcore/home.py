@@ -154,8 +154,6 @@ class Home:
             ) from error
 
     def _make_folder(self, folder: Path) -> None:
-        if not folder.is_relative_to(self.folder):
-            raise ValueError("not below YAZ_HOME")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         below = self.folder
         for part in folder.relative_to(self.folder).parts:

@@ -76,6 +76,17 @@ def test_the_hosts_own_addresses_have_a_scheme_of_the_hosts(uri: str) -> None:
     assert with_resource(OWN, uri=uri) == ()
 
 
+@pytest.mark.parametrize("uri", ["yaz:tools", "tools", "yaz://", "Yaz://tools", "yaz://user@tools", "yaz://tools:80/a"])
+def test_the_hosts_own_addresses_have_the_form_of_all_others(uri: str) -> None:
+    assert ("resource-uri", "/provides/resources/0/uri") in codes(with_resource(OWN, uri=uri))
+
+
+def test_an_address_has_a_longest() -> None:
+    longest = "yaz://zotero/".ljust(512, "a")
+    assert with_resource(uri=longest) == ()
+    assert codes(with_resource(uri=longest + "a")) == [("resource-uri", "/provides/resources/0/uri")]
+
+
 def test_a_scheme_that_is_not_the_hosts() -> None:
     violation = only(with_resource(OWN, uri="queue://a/b"))
     assert said(violation) == '"queue://a/b" has no scheme of zotero. use one of "yaz", "cluster"'

@@ -88,6 +88,16 @@ def test_what_is_no_permission_of_this_plugin(action: str) -> None:
     assert violation.fix == "write zotero: and a word of a-z, 0-9 and hyphens, as in zotero:read"
 
 
+def test_where_the_id_is_wrong_only_the_word_is_judged() -> None:
+    document = good()
+    document["id"] = "\x1b[2J"
+    document["permissions"] = [{"action": "zotero:read", "descriptionKey": "k"}, {"action": "*", "descriptionKey": "k"}]
+    document["provides"] = {}
+    found = reading(document).violations
+    assert codes(found) == [("id-invalid", "/id"), ("permission-invalid", "/permissions/1/action")]
+    assert found[1].fix == "write ID: and a word of a-z, 0-9 and hyphens, as in ID:read"
+
+
 def test_a_permission_is_declared_once() -> None:
     violation = only(broken(lambda document: document["permissions"].append(document["permissions"][0])))
     assert (violation.code, violation.pointer, said(violation)) == (
@@ -232,7 +242,7 @@ def test_deadlines_that_are_not_possible(seconds: int) -> None:
 @pytest.mark.parametrize("size", [0, -1, 2**21 + 1])
 def test_results_that_are_not_possible(size: int) -> None:
     assert codes(with_tool(maxResult=size)) == [("tool-max-result", "/provides/tools/0/maxResult")]
-    assert with_tool(maxResult=2**21) == []
+    assert with_tool(maxResult=2**21) == with_tool(maxResult=1) == []
 
 
 def test_a_tool_that_reads_destroys_nothing() -> None:

@@ -63,6 +63,12 @@ def test_a_scan_goes_by_the_path_and_then_by_names(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["\x1b[2J-1.0.dist-info", "ä-1.0.dist-info", "-1.0.dist-info", ".dist-info"])
+def test_a_folder_whose_name_is_no_name_is_none(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    assert list(scan([str(tmp_path)])) == []
+
+
 def test_an_empty_entry_of_the_path_is_the_folder_python_runs_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +104,8 @@ def test_a_file_that_is_no_text_or_endless_is_broken(tmp_path: Path, data: bytes
     (folder / "entry_points.txt").write_bytes(data)
     with pytest.raises(Broken):
         only(tmp_path).read("entry_points.txt")
+    (folder / "entry_points.txt").write_bytes(b"x" * MOST_BYTES)
+    assert only(tmp_path).read("entry_points.txt") == "x" * MOST_BYTES
 
 
 def test_an_editable_installation_names_its_project(tmp_path: Path) -> None:

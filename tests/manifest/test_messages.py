@@ -178,6 +178,11 @@ def test_a_file_that_cannot_be_used_is_none(tmp_path: Path, data: bytes) -> None
     assert Messages(tmp_path).text("a") == "<a>"
 
 
+def test_the_largest_file_that_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / "en-US.ftl").write_bytes(b"a = A\n".ljust(MOST_BYTES, b"\n"))
+    assert Messages(tmp_path).text("a") == "A"
+
+
 def test_a_folder_in_the_place_of_a_file_is_none(tmp_path: Path) -> None:
     (tmp_path / "en-US.ftl").mkdir()
     assert Messages(tmp_path).text("a") == "<a>"

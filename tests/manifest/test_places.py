@@ -59,6 +59,7 @@ def test_a_pointer_into_a_manifest_becomes_its_path_again() -> None:
 
 
 def test_lines_and_columns_count_characters_from_one() -> None:
+    assert line_and_column("\n\nx", 2) == (3, 1)
     text = "ab\n\u00e4\U0001f600x"
     assert [line_and_column(text, at) for at in (0, 2, 3, 5)] == [(1, 1), (1, 3), (2, 1), (2, 3)]
 

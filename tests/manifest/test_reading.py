@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import os
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_no_odd_value_anywhere_raises(changes: list[tuple[tuple[str | int, ...],
         try:
             for part in path[:-1]:
                 inner = inner[part]
-            inner[path[-1]] = value
+            inner[path[-1]] = copy.deepcopy(value)
         except (TypeError, LookupError):  # an earlier change took the place away
             continue
     check_promises(reading(document))
@@ -256,6 +257,12 @@ def test_a_shipped_plugin_may_have_a_reserved_id_and_no_distribution(tmp_path: P
         scope_kinds=CONTRACT.scope_kinds,
     )  # fmt: skip
     assert read_found(found, reserved).violations == ()
+
+
+def test_an_installed_plugin_may_not(tmp_path: Path) -> None:
+    found = found_in(tmp_path, id="yaz")
+    found.manifest.write_text(json.dumps({**GOOD, "id": "yaz", "permissions": [], "provides": {}}))
+    assert codes(read_found(found, CONTRACT).violations) == [("id-reserved", "/id")]
 
 
 def test_a_file_that_is_not_there_is_a_violation(tmp_path: Path) -> None:

@@ -31,6 +31,11 @@ from yazcore.manifest.schemas import argument_errors, validator
         ({"prefixItems": [{}], "items": False}, [1, 2], "the value must have at most 1 entries, not 2"),
         ({"unevaluatedItems": False}, [1], "the value has an entry that is not allowed there"),
         ({"properties": {"a": False}}, {"a": 1}, "/a is not allowed"),
+        ({"prefixItems": [{}, False]}, [1, 2], "/1 is not allowed"),
+        (
+            {"anyOf": [False, {"const": 2}]}, 1,
+            "the value fits none of 2 forms; of the nearest: the value is not allowed",
+        ),
         ({"not": {"type": "integer"}}, 1, "the value has a form that is excluded"),
         ({"contains": {"type": "string"}}, [1], "the value does not hold the entries it must hold"),
         ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, 'the value has "a", and with it needs "b"'),

@@ -132,6 +132,13 @@ def test_a_text_is_no_list_of_its_letters() -> None:
     assert codes(found) == [("manifest-wrong-type", "/capabilities/1/hosts")]
 
 
+def test_an_entry_of_a_list_is_named_with_its_place() -> None:
+    violation = only(broken(lambda document: document["capabilities"][1].update(hosts=["a.org", 5])))
+    assert (violation.pointer, said(violation)) == (
+        "/capabilities/1/hosts/1", 'entry 2 of "hosts" must be text, not a number. put it in quotes',
+    )  # fmt: skip
+
+
 def test_optional_is_true_or_false_and_not_one() -> None:
     found = broken(lambda document: document["capabilities"][1].update(optional=1))
     assert codes(found) == [("manifest-wrong-type", "/capabilities/1/optional")]

@@ -49,6 +49,7 @@ def test_running_text_may_have_line_breaks_and_marks_of_direction_only(text: str
 
 def test_a_long_list_says_how_many_it_leaves_out() -> None:
     assert listed(["a", "b", "c"], most=2) == '"a", "b" and 1 more'
+    assert listed(["a", "b"], most=2) == '"a", "b"'
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
+
+import attrs
 
 from yazcore.contract import Contract
 from yazcore.declarations import SettingDeclaration, ToolDeclaration
@@ -39,19 +42,25 @@ def _singular(key: str) -> str:
 
 def _entries(manifest: Manifest) -> Iterator[tuple[str, Path, Any]]:
     """(contribution key, path, declaration) of everything under `provides`, settings included."""
-    for key, declared in (*manifest.provides.declared.items(), ("settings", manifest.provides.settings)):
-        for index, entry in enumerate(declared):
-            yield key, ("provides", key, index), entry
+    for key, index, entry in manifest.provides.entries:
+        yield key, ("provides", key, index), entry
+
+
+@lru_cache(maxsize=256)
+def _wire_of_name(declaration: Hashable) -> str | None:
+    fields = {field.name for field in attrs.fields(declaration)}  # type: ignore[type-var]
+    return next((wire for wire in ("id", "name", "key") if wire in fields), None)
 
 
 def names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Names have one form, and no two of a kind differ only in `-`, `_` and case."""
     seen: dict[tuple[str, str], Path] = {}
     for key, path, entry in _entries(manifest):
-        wire = next((wire for wire in ("id", "name", "key") if isinstance(getattr(entry, wire, None), str)), None)
-        if wire is None:  # a resource: it has an address
+        wire = _wire_of_name(type(entry))
+        name = None if wire is None else getattr(entry, wire)
+        if wire is None or not isinstance(name, str):  # a resource has an address; a draft may have no name
             continue
-        name, place = getattr(entry, wire), (*path, wire)
+        place = (*path, wire)
         if not is_name(name):
             yield Fault(
                 "name-invalid",
@@ -89,6 +98,7 @@ def exposed_names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
 def permissions(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Actions are the plugin's own, `<id>:<word>`, and each is declared once (S-37)."""
     seen: dict[str, int] = {}
+    own = manifest.id if is_id(manifest.id) else "ID"
     for index, permission in enumerate(manifest.permissions):
         path = ("permissions", index, "action")
         plugin, _, word = permission.action.partition(":")
@@ -96,7 +106,7 @@ def permissions(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
             yield Fault(
                 "permission-invalid",
                 f"{quoted(permission.action)} is not a permission of this plugin",
-                f"write {manifest.id}: and a word of a-z, 0-9 and hyphens, as in {manifest.id}:read",
+                f"write {own}: and a word of a-z, 0-9 and hyphens, as in {own}:read",
                 path,
             )
         elif (first := seen.setdefault(permission.action, index)) != index:

@@ -25,7 +25,7 @@ _HEADER_BYTES = 64 * 1024
 _SUFFIXES = (".dist-info", ".egg-info")
 _PROJECT_FILES = ("pyproject.toml", "setup.py")
 _SEPARATORS = re.compile(r"[-_.]+")
-_INFO_FOLDER = re.compile(r"(?P<name>[^-]+)(-(?P<version>[^-]+).*)?\.(dist|egg)-info")
+_INFO_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9._]+)(-(?P<version>[^-]+).*)?\.(dist|egg)-info")
 
 
 class Broken(ValueError):
@@ -56,8 +56,7 @@ class Distribution:
     def read(self, name: str, most: int = MOST_BYTES) -> str | None:
         """The text of one of its files, None where there is none. Raises `Broken`."""
         try:
-            with open(f"{self.place}/{self.info}/{name}", "rb") as file:
-                data = file.read(most + 1)
+            data = _read(f"{self.place}/{self.info}/{name}", most + 1)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         except OSError as error:
@@ -72,8 +71,8 @@ class Distribution:
     def headers(self) -> tuple[str, str] | None:
         """Name and version as its metadata give them, None where there are none."""
         try:
-            with open(f"{self.place}/{self.info}/{'PKG-INFO' if self.is_egg else 'METADATA'}", "rb") as file:
-                head = file.read(_HEADER_BYTES).decode("utf-8", "replace")
+            file = f"{self.place}/{self.info}/{'PKG-INFO' if self.is_egg else 'METADATA'}"
+            head = _read(file, _HEADER_BYTES).decode("utf-8", "replace")
         except OSError:
             return None
         found: dict[str, str] = {}
@@ -121,6 +120,18 @@ class Distribution:
             return None
         source = Path(os.path.realpath(unquote(parts.path)))
         return source if _is_project(source) and not source.is_relative_to(self.place) else None
+
+
+def _read(path: str, most: int) -> bytes:
+    """The first bytes of a file. Hundreds are read for one listing, and a file object costs more than the reading."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        data = os.read(descriptor, most)
+        while len(data) < most and (more := os.read(descriptor, most - len(data))):
+            data += more
+        return data
+    finally:
+        os.close(descriptor)
 
 
 def _is_project(folder: Path) -> bool:

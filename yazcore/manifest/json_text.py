@@ -130,14 +130,19 @@ class _Decoder:
         return _Number(text)
 
 
+_CONTAINERS = frozenset({dict, list, _Repeated})
+
+
 def _is_too_deep(value: Any) -> bool:
-    level = [value] if isinstance(value, (dict, list)) else []
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEEPEST):
+        if not level:
+            return False
         level = [
             inner
             for outer in level
-            for inner in (outer if isinstance(outer, list) else outer.values())
-            if type(inner) is dict or type(inner) is list or type(inner) is _Repeated
+            for inner in (outer if type(outer) is list else outer.values())
+            if type(inner) in _CONTAINERS
         ]
     return bool(level)
 

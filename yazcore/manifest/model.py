@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,12 @@ class Provides:
 
     declared: Mapping[str, tuple[Any, ...]] = attrs.field(factory=dict)
     settings: tuple[SettingDeclaration, ...] = ()
+
+    @cached_property
+    def entries(self) -> tuple[tuple[str, int, Any], ...]:
+        """Every entry, settings included, as (key under `provides`, index, declaration), in the manifest's order."""
+        whole = (*self.declared.items(), ("settings", self.settings))
+        return tuple((key, index, entry) for key, entries in whole for index, entry in enumerate(entries))
 
     def of(self, key: str) -> tuple[Any, ...]:
         """The declarations of one contribution kind, in the manifest's order."""

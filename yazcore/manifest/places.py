@@ -60,10 +60,10 @@ class _Level:
 
     path: Path
     is_object: bool
+    expects_key: bool
     key: str = ""
     key_at: int | None = None
     index: int = 0
-    expects_key: bool = False
 
 
 def positions(text: str) -> Iterator[tuple[Path, int, int | None]]:

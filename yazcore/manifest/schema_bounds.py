@@ -82,7 +82,7 @@ def _size_fault(schema: Mapping[str, Any]) -> Fault | None:
     return None
 
 
-def _parts(schema: Any, path: Path) -> Iterator[tuple[str, str | int | None, Path, Any]]:
+def parts(schema: Any, path: Path) -> Iterator[tuple[str, str | int | None, Path, Any]]:
     """The schemas directly inside a schema: keyword, name or index under it, path, schema.
 
     What stands under `enum`, `const` or `default` is no schema; neither is what has not the form of its keyword.
@@ -105,7 +105,7 @@ def _parts(schema: Any, path: Path) -> Iterator[tuple[str, str | int | None, Pat
 def _subschemas(schema: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Every schema inside a schema, itself first."""
     yield path, schema
-    for _, _, place, inner in _parts(schema, path):
+    for _, _, place, inner in parts(schema, path):
         yield from _subschemas(inner, place)
 
 
@@ -174,21 +174,21 @@ _TO_ANY_ENTRY = frozenset({"items", "contains", "unevaluatedItems"})
 
 
 def _edges(schema: Any, path: Path, places: Mapping[Path, Any]) -> _Edges:
-    parts = list(_parts(schema, path))
+    inner = list(parts(schema, path))
 
     def under(keys: Collection[str]) -> tuple[Path, ...]:
-        return tuple(place for key, _, place, _ in parts if key in keys)
+        return tuple(place for key, _, place, _ in inner if key in keys)
 
     same = under(_TO_THE_SAME)
     if isinstance(schema, Mapping) and (target := _target(schema.get("$ref"), places)) is not None:
         same += (target,)
     return _Edges(
         same=same,
-        looks_back=any(key in ("unevaluatedProperties", "unevaluatedItems") for key, *_ in parts),
-        named={str(name): place for key, name, place, _ in parts if key == "properties"},
+        looks_back=any(key in ("unevaluatedProperties", "unevaluatedItems") for key, *_ in inner),
+        named={str(name): place for key, name, place, _ in inner if key == "properties"},
         additional=next(iter(under(("additionalProperties",))), None),
         any_property=under(_TO_ANY_PROPERTY),
-        entries={index: place for key, index, place, _ in parts if key == "prefixItems" and isinstance(index, int)},
+        entries={index: place for key, index, place, _ in inner if key == "prefixItems" and isinstance(index, int)},
         any_entry=under(_TO_ANY_ENTRY),
     )
 

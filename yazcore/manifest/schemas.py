@@ -5,14 +5,14 @@ The only module that knows the library, and it loads it when a first schema is u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from yazcore.manifest.patterns import compiled
 from yazcore.manifest.places import Fault, pointer
-from yazcore.manifest.schema_bounds import bound_faults
+from yazcore.manifest.schema_bounds import bound_faults, parts
 from yazcore.manifest.schema_errors import sentence
 from yazcore.violations import YazError
 
@@ -43,7 +43,7 @@ def validator(schema: Any) -> Any:
         raise YazError(fault.code, f"{fault.message}{where}", fault.fix)
     import referencing
 
-    return _validator_class()(schema, registry=referencing.Registry())
+    return _validator_class()(_spelled_out(schema), registry=referencing.Registry())
 
 
 def argument_errors(validator: Any, value: Any) -> list[str]:
@@ -108,15 +108,30 @@ def _validator_class() -> Any:
         if wanted and isinstance(value, list) and len({_identity(one) for one in value}) < len(value):
             yield ValidationError("uniqueItems")
 
-    def properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-        """With the place of a property that may not be there: the library has none for the schema `false`."""
-        for name, inner in wanted.items() if isinstance(value, dict) else ():
-            if name in value:
-                inner = {"not": {}} if inner is False else inner
-                yield from validator.descend(value[name], inner, path=name, schema_path=name)
-
-    keywords = {"pattern": pattern, "uniqueItems": unique_items, "properties": properties}
+    keywords = {"pattern": pattern, "uniqueItems": unique_items}
     return extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
+
+
+_WITH_WORDS_FOR_FALSE = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems"})
+
+
+def _spelled_out(schema: Any) -> Any:
+    """The schema with `false` as `{"not": {}}`: the library gives an error of the former no place."""
+    if not isinstance(schema, Mapping):
+        return schema
+    made: dict[str, Any] = {
+        key: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, (list, tuple)) else value
+        for key, value in schema.items()
+    }
+    for key, name, _, inner in parts(schema, ()):
+        spelled: Any = _spelled_out(inner)
+        if inner is False and key not in _WITH_WORDS_FOR_FALSE:
+            spelled = {"not": {}}
+        if name is None:
+            made[key] = spelled
+        else:
+            made[key][name] = spelled
+    return made
 
 
 def _identity(value: Any) -> Any:
