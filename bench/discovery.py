@@ -100,7 +100,7 @@ def _imports(site: Path, home: Path) -> dict[str, Any]:
 
 
 def _write_plugins(site: Path) -> None:
-    """300 installed distributions, each with a manifest of ours and one of npe2's of like size."""
+    """300 installed distributions, each with a manifest of ours (20 tools) and one of npe2's (38 contributions, 4 kB)."""
     for number in range(COUNT):
         name = f"p{number:03}"
         package = f"yaz_plugin_{name}"
@@ -169,6 +169,14 @@ def _npe2_manifest(package: str) -> dict[str, Any]:
             "commands": commands,
             "readers": [
                 {"command": f"{package}.c{number}", "filename_patterns": ["*.x"], "accepts_directories": False}
+                for number in range(4)
+            ],
+            "writers": [
+                {"command": f"{package}.c{number}", "layer_types": ["image"], "display_name": f"Writer {number}"}
+                for number in range(4)
+            ],
+            "sample_data": [
+                {"command": f"{package}.c{number}", "key": f"sample-{number}", "display_name": f"Sample {number}"}
                 for number in range(4)
             ],
             "widgets": [{"command": f"{package}.c{n}", "display_name": f"Widget {n}"} for n in range(6)],

@@ -24,6 +24,7 @@ from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed, folded
 from yazcore.uri_templates import match
 
+
 @attrs.frozen(kw_only=True)
 class ActiveTool:
     """One tool that can be called now."""

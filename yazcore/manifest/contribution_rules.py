@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -46,17 +45,23 @@ def _entries(manifest: Manifest) -> Iterator[tuple[str, Path, Any]]:
         yield key, ("provides", key, index), entry
 
 
-@lru_cache(maxsize=256)
-def _wire_of_name(declaration: Hashable) -> str | None:
-    fields = {field.name for field in attrs.fields(declaration)}  # type: ignore[type-var]
-    return next((wire for wire in ("id", "name", "key") if wire in fields), None)
+_WIRES: dict[type, str | None] = {}
+
+
+def _wire_of_name(declaration: Any) -> str | None:
+    """The field that names a declaration; looked up once for each class, for there are thousands of entries."""
+    cls = type(declaration)
+    if cls not in _WIRES:
+        fields = {field.name for field in attrs.fields(cls)}
+        _WIRES[cls] = next((wire for wire in ("id", "name", "key") if wire in fields), None)
+    return _WIRES[cls]
 
 
 def names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Names have one form, and no two of a kind differ only in `-`, `_` and case."""
     seen: dict[tuple[str, str], Path] = {}
     for key, path, entry in _entries(manifest):
-        wire = _wire_of_name(type(entry))
+        wire = _wire_of_name(entry)
         name = None if wire is None else getattr(entry, wire)
         if wire is None or not isinstance(name, str):  # a resource has an address; a draft may have no name
             continue
