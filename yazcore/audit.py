@@ -9,14 +9,19 @@ import json
 import os
 import secrets
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from yazcore.home import Home
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Made once: `json.dumps` with options makes an encoder for each call."""
 
 _ROTATE_BYTES = 8 * 2**20
 _KEEP = 3
@@ -48,10 +53,12 @@ def shapes(arguments: Any) -> dict[str, str]:
     return {str(name)[:64]: _shape(value) for name, value in list(arguments.items())[:32]}
 
 
+_SHAPES = {str: "text", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
+
+
 def _shape(value: Any) -> str:
-    size = f" {len(value)}" if isinstance(value, (str, list, dict)) else ""
-    names = {str: "text", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
-    return names.get(type(value), "null") + size
+    name = _SHAPES.get(type(value), "null")
+    return f"{name} {len(value)}" if name in ("text", "list", "object") else name
 
 
 class Audit:
@@ -126,7 +133,7 @@ class _Lines:
         self._size = 0
 
     def append(self, line: Mapping[str, Any]) -> None:
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+        text = _encode(line).encode("utf-8", "backslashreplace") + b"\n"
         with self._lock:
             try:
                 os.write(self._open(len(text)), text)
@@ -170,4 +177,10 @@ def _rotate(path: Path, more: int) -> None:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{_second(seconds)}.{rest // 10**6:03}+00:00"
+
+
+@lru_cache(maxsize=4)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")

@@ -2,17 +2,25 @@
 
 `run.json` in the home folder (mode 0600) says where it is. It has its own secret: no MCP token opens it, and no MCP
 call reaches it, so no agent can grant anything. Standard library only, so that the small commands start fast.
+
+An answer is one JSON object on a line, `{"result"}` or `{"error"}`; the lines before it, of a command that takes its
+time, are `{"progress": [done, total, message]}`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import http.client
 import json
 import os
+import queue
 import secrets
+import select
+import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,10 +31,33 @@ from yazcore.home import Home
 from yazcore.violations import YazError
 
 RUN_FILE = "run.json"
+"""The file that says where the running application is; its lock is held for as long as one serves."""
+
 _MOST_BODY = 4 * 2**20
 _READ_SECONDS = 10.0
+_PING_SECONDS = 10.0
+_START_SECONDS = 2.0
+_LOOK_SECONDS = 0.25
 
+Report = Callable[[float, float | None, str], None]
 Command = Callable[[dict[str, Any]], Any]
+"""What the door does for one path, in a thread of the request's own: gives plain data, raises `YazError`, or gives
+`Underway` for what takes its time."""
+
+
+@attrs.frozen(kw_only=True)
+class Underway:
+    """What a command answers that takes its time: its result to come, and what it reports meanwhile.
+
+    Whoever asked may go: then the future is cancelled.
+    """
+
+    future: Future[Any]
+    progress: queue.SimpleQueue[tuple[float, float | None, str] | None] = attrs.field(factory=queue.SimpleQueue)
+
+    def report(self, done: float, total: float | None, message: str) -> None:
+        """Tell whoever asked how far it is; from any thread."""
+        self.progress.put((done, total, message))
 
 
 @attrs.frozen(kw_only=True)
@@ -35,27 +66,64 @@ class Running:
 
     pid: int
     url: str
-    token: str
+    token: str = attrs.field(repr=False)
     port: int
-    secret: str
+    secret: str = attrs.field(repr=False)
 
-    def ask(self, command: str, /, seconds: float = 660.0, **arguments: Any) -> Any:
-        """Have the running application do something. Raises `YazError` with what it says, or `not-running`."""
+    def ask(self, command: str, /, seconds: float = 660.0, report: Report | None = None, **arguments: Any) -> Any:
+        """Have the running application do something; `seconds` bounds each wait for it to say something.
+
+        Raises `YazError`: what it says; `not-running` where nobody listens; `not-answering`; `connection-lost` where it
+        ended before it had answered.
+        """
         body = json.dumps(arguments).encode()
         headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
-            connection.request("POST", f"/{command}", body, headers)
-            response = connection.getresponse()
-            answer = json.loads(response.read())
-        except (OSError, ValueError, http.client.HTTPException):
-            raise not_running() from None
+            try:
+                connection.connect()
+            except TimeoutError:
+                raise self._not_answering() from None
+            except OSError:
+                raise not_running() from None
+            try:
+                connection.request("POST", f"/{command}", body, headers)
+                return _answer_of(connection.getresponse(), report)
+            except TimeoutError:
+                raise self._not_answering() from None
+            except (OSError, http.client.HTTPException):
+                raise YazError(
+                    "connection-lost", f"yaz (process {self.pid}) ended before it had answered",
+                    "yaz status says whether it runs",
+                ) from None  # fmt: skip
         finally:
             connection.close()
-        if response.status != 200:
-            error = answer.get("error", {})
-            raise YazError(error.get("code", "refused"), error.get("message", "refused"), error.get("fix", ""))
+
+    def _not_answering(self) -> YazError:
+        return YazError(
+            "not-answering", f"yaz (process {self.pid}) does not answer",
+            "let it go on if it is suspended (fg), or end that process",
+        )  # fmt: skip
+
+
+def _answer_of(response: http.client.HTTPResponse, report: Report | None) -> Any:
+    """The result in an answer; what is no answer of ours raises `HTTPException`."""
+    answer: Any = None
+    while line := response.readline():
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise http.client.HTTPException("this is no answer of ours")
+        if "progress" in answer and report is not None:
+            report(*answer["progress"])
+    if answer is not None and "result" in answer:
         return answer["result"]
+    if answer is None or not isinstance(answer.get("error"), dict):
+        raise http.client.HTTPException("it broke off")
+    error = answer["error"]
+    raise YazError(error.get("code", "refused"), error.get("message", "refused"), error.get("fix", ""))
 
 
 def not_running() -> YazError:
@@ -64,35 +132,98 @@ def not_running() -> YazError:
 
 
 def running(home: Home) -> Running | None:
-    """The running application of this home folder, if there is one; a stale `run.json` is ignored."""
+    """The running application of this home folder, if there is one; a stale `run.json` is ignored.
+
+    Raises `YazError`: `not-answering`, and `run-file-broken` where one runs and the file does not say where.
+    """
     try:
-        document: Any = home.read_json(RUN_FILE)
-        found = Running(
-            pid=document["pid"],
-            url=document["url"],
-            token=document["token"],
-            port=document["control"]["port"],
-            secret=document["control"]["secret"],
-        )
-    except (YazError, TypeError, KeyError):
+        found = _read(home.read_json(RUN_FILE))
+    except YazError:
+        found = None
+    if found is None:
+        if home.path(RUN_FILE).exists() and _is_held(home):
+            raise YazError(
+                "run-file-broken", f"a yaz runs, but {RUN_FILE} in YAZ_HOME does not say where",
+                "end it with Ctrl-C where it was started; the next one writes the file anew",
+            )  # fmt: skip
         return None
     if not _alive(found.pid):
         return None
     try:
-        found.ask("ping", seconds=2.0)
-    except YazError:
+        found.ask("ping", seconds=_PING_SECONDS)
+    except YazError as error:
+        if error.code == "not-answering":
+            raise
         return None
     return found
+
+
+def _read(document: Any) -> Running | None:
+    """What a `run.json` says; None where it is none."""
+    try:
+        door = document["control"]
+        found = Running(
+            pid=document["pid"], url=document["url"], token=document["token"], port=door["port"], secret=door["secret"]
+        )
+    except (TypeError, KeyError):
+        return None
+    numbers = all(type(one) is int and one > 0 for one in (found.pid, found.port)) and found.port < 65_536
+    return found if numbers and all(isinstance(one, str) for one in (found.url, found.token, found.secret)) else None
 
 
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True
     return True
+
+
+def _is_held(home: Home) -> bool:
+    try:
+        with home.locked(RUN_FILE, timeout=0):
+            return False
+    except YazError as error:
+        return error.code == "home-busy"
+
+
+@contextlib.contextmanager
+def only_one(home: Home) -> Iterator[None]:
+    """Be the one application that serves from this home folder, until the block ends or the process does.
+
+    Raises `YazError` `already-running`, `not-answering`.
+    """
+    _refuse_beside(home)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(home.locked(RUN_FILE, timeout=_START_SECONDS))
+        except YazError as error:
+            if error.code != "home-busy":
+                raise
+            _refuse_beside(home)
+            raise YazError(
+                "already-running", "another yaz is starting or stopping in this YAZ_HOME",
+                "yaz status says what runs; try again in a moment",
+            ) from None  # fmt: skip
+        yield
+
+
+def _refuse_beside(home: Home) -> None:
+    if (other := running(home)) is not None:
+        raise YazError("already-running", f"a yaz is running already (process {other.pid})", "stop it with: yaz stop")
+
+
+def wait_until_over(home: Home, seconds: float) -> bool:
+    """Wait until nobody serves from this home folder any more; False where somebody still does after `seconds`."""
+    try:
+        with home.locked(RUN_FILE, timeout=seconds):
+            return True
+    except YazError as error:
+        if error.code == "home-busy":
+            return False
+        raise
 
 
 class Control:
@@ -142,6 +273,15 @@ def withdraw(home: Home) -> None:
         home.path(RUN_FILE).unlink(missing_ok=True)
 
 
+def _fault(error: Exception) -> dict[str, str]:
+    if isinstance(error, YazError):
+        return error.as_json()
+    if isinstance(error, CancelledError):
+        return {"code": "stopped", "message": "it was ended before it was done: yaz stops"}
+    # The user's own command: the kind of error may be said, not its text.
+    return {"code": "internal", "message": f"internal error ({type(error).__name__})"}
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     secret: bytes
@@ -179,12 +319,45 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             result = command(arguments)
-        except YazError as error:
-            self._answer(422, {"error": error.as_json()})
-        except Exception as error:  # noqa: BLE001 - the user's own command: the kind of error may be said, not its text
-            self._answer(500, {"error": {"code": "internal", "message": f"internal error ({type(error).__name__})"}})
+        except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked has to hear of it
+            self._answer(422 if isinstance(error, YazError) else 500, {"error": _fault(error)})
+            return
+        if isinstance(result, Underway):
+            self._follow(result)
         else:
             self._answer(200, {"result": result})
+
+    def _follow(self, underway: Underway) -> None:
+        """Say how far it is, a line each time, and at the end what came of it. Stops it where nobody listens."""
+        underway.future.add_done_callback(lambda _: underway.progress.put(None))
+        self.send_response_only(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.end_headers()
+        try:
+            while (told := self._next(underway)) is not None:
+                self._line({"progress": told})
+            try:
+                answer = {"result": underway.future.result()}
+            except Exception as error:  # noqa: BLE001 - as above; a cancelled one too
+                answer = {"error": _fault(error)}
+            self._line(answer)
+        except OSError:
+            underway.future.cancel()
+
+    def _next(self, underway: Underway) -> tuple[float, float | None, str] | None:
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return underway.progress.get(timeout=_LOOK_SECONDS)
+            if self._is_alone():
+                raise ConnectionAbortedError
+
+    def _is_alone(self) -> bool:
+        """Whether whoever asked has gone."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+
+    def _line(self, document: dict[str, Any]) -> None:
+        self.wfile.write(json.dumps(document).encode() + b"\n")
 
     def _body(self) -> dict[str, Any] | None:
         length = self.headers.get("Content-Length", "")

@@ -481,8 +481,7 @@ class Gate:
         future: Future[Any] = Future()
         try:
             future = plugin.running.submit(key, name, field, call, *args)
-            async with asyncio.timeout(seconds):
-                return await _finished(future)
+            return await _finished(future, seconds)
         except TimeoutError:
             self._abandon(plugin_id, call, future)
             raise _Ended(
@@ -557,10 +556,14 @@ class _Dropped(Exception):
     """The handler's task was cancelled by its own plugin, not by the caller."""
 
 
-async def _finished(future: Future[Any]) -> Any:
-    """Wait for a future of another thread without taking its cancellation for one's own."""
+async def _finished(future: Future[Any], seconds: float) -> Any:
+    """Wait for a future of another thread without taking its cancellation for one's own. Raises `TimeoutError`."""
     loop = asyncio.get_running_loop()
     done = loop.create_future()
+
+    def overdue() -> None:
+        if not done.done():
+            done.set_exception(TimeoutError())
 
     def wake(_: Future[Any]) -> None:
         def tell() -> None:
@@ -572,7 +575,11 @@ async def _finished(future: Future[Any]) -> Any:
             loop.call_soon_threadsafe(tell)
 
     future.add_done_callback(wake)
-    await done
+    timer = loop.call_later(seconds, overdue)
+    try:
+        await done
+    finally:
+        timer.cancel()
     if future.cancelled():
         raise _Dropped("the handler cancelled itself")
     return future.result()
@@ -596,8 +603,8 @@ def _masked_text(plugin: str, name: str, reference: str) -> str:
     return f"{name} failed inside {plugin}. The user can see why with: yaz log {reference}"
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""Made once: `json.dumps` with options makes an encoder for each call."""
 
 
 def _page_of(kept: Kept, number: int) -> dict[str, Any] | None:

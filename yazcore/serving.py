@@ -11,59 +11,71 @@ The order at the end is fixed: `run.json` goes, the listener is off, the user's 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 import attrs
 
-from yazcore.control import Command, Control, announce, running, withdraw
-from yazcore.gate import Outcome, ProtocolFault
-from yazcore.granting import revoke
+from yazcore.control import Command, Control, Underway, announce, only_one, withdraw
+from yazcore.gate import ProtocolFault, Report
 from yazcore.host import Host
-from yazcore.mcp.listener import Address, Listener
 from yazcore.mcp.results import tool_result
 from yazcore.mcp.surface import tool_object
 from yazcore.permissions import OWNER, Principal
-from yazcore.violations import YazError
+
+if TYPE_CHECKING:
+    from yazcore.mcp.listener import Address
 
 
 class Serving:
-    """What `yaz serve` and `yaz demo` run. `commands` are the application's own, beside those for every host."""
+    """What `yaz serve` and `yaz demo` run. `commands` are the application's own, beside those for every host.
 
-    def __init__(self, host: Host, *, port: int = 0, commands: Mapping[str, Command] | None = None) -> None:
+    One application serves from a home folder: `run` sees to it (`control.only_one`), unless `alone` says that whoever
+    calls has done so, before it opened its plugins.
+    """
+
+    def __init__(
+        self, host: Host, *, port: int = 0, commands: Mapping[str, Command] | None = None, alone: bool = False
+    ) -> None:
+        from yazcore.mcp.listener import Listener  # the SDK is loaded by whoever serves, not by whoever lists tools
+
         self._host = host
         self._listener = Listener(host, port=port)
         self._commands = dict(commands or {})
+        self._alone = alone
         self._stop = anyio.Event()
         self._done = anyio.Event()
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[Address] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until `stop`. Raises `YazError` `already-running` where another process serves from this home."""
-        home = self._host.home
-        if (other := await anyio.to_thread.run_sync(running, home)) is not None:
-            raise YazError(
-                "already-running", f"a yaz is running already (process {other.pid})", "stop it with: yaz stop"
-            )
-        loop = asyncio.get_running_loop()
-        control = Control({**commands_of(self._host, loop, self._request_stop(loop)), **self._commands})
+        """Serve until `stop`. Raises `YazError`: as `control.only_one`, and where the port cannot be had."""
         try:
-            async with anyio.create_task_group() as tasks:
-                address = await tasks.start(self._listener.run)
-                control.start()
-                try:
-                    announce(home, url=address.url, token=address.token, control=control)
-                    task_status.started(address)
-                    await self._stop.wait()
-                finally:
-                    with anyio.CancelScope(shield=True):
-                        withdraw(home)
-                        await self._listener.stop()
-                        await anyio.to_thread.run_sync(control.close)
+            with contextlib.nullcontext() if self._alone else only_one(self._host.home):
+                async with anyio.create_task_group() as tasks:
+                    address = await tasks.start(self._listener.run)
+                    await self._hold(address, task_status)
         finally:
             self._done.set()
+
+    async def _hold(self, address: Address, task_status: anyio.abc.TaskStatus[Address]) -> None:
+        """The MCP server is on: open the user's door, say so, wait, and undo all of it."""
+        calls = _Calls(self._host, asyncio.get_running_loop())
+        control = Control({**commands_of(self._host, calls, self._request_stop()), **self._commands})
+        control.start()
+        try:
+            announce(self._host.home, url=address.url, token=address.token, control=control)
+            task_status.started(address)
+            await self._stop.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                withdraw(self._host.home)
+                await self._listener.stop()
+                calls.end()
+                await anyio.to_thread.run_sync(control.close)
 
     async def stop(self) -> None:
         """Stop serving, and wait until nothing is left."""
@@ -74,29 +86,42 @@ class Serving:
         """Wait until serving has ended, whoever ended it."""
         await self._done.wait()
 
-    def _request_stop(self, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
+    def _request_stop(self) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+
         def stop() -> None:
             loop.call_soon_threadsafe(self._stop.set)
 
         return stop
 
 
-def commands_of(host: Host, loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> dict[str, Command]:
-    """What the user's own commands may ask of a running application, whatever it is."""
+class _Calls:
+    """The calls that come through the user's door: on the server's loop, and ended with the server."""
 
-    def call(arguments: dict[str, Any]) -> dict[str, Any]:
+    def __init__(self, host: Host, loop: asyncio.AbstractEventLoop) -> None:
+        self._host = host
+        self._loop = loop
+        self._running: set[Future[Any]] = set()
+
+    def start(self, arguments: dict[str, Any]) -> Underway:
+        """The command `call`."""
+        underway = Underway(future=Future())
         future = asyncio.run_coroutine_threadsafe(
-            host.gate.call_tool(OWNER, str(arguments.get("name", "")), arguments.get("arguments", {})), loop
+            call_json(self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report),
+            self._loop,
         )
-        return outcome_json(future)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return attrs.evolve(underway, future=future)
 
-    def revoke_plugin(arguments: dict[str, Any]) -> dict[str, Any]:
-        plugin_id, kind = str(arguments["plugin"]), arguments.get("kind")
-        active = host.catalogue.now.plugins.get(plugin_id)
-        denied = revoke(host.grants, None if active is None else active.manifest, plugin_id, kind)
-        if kind is None and active is not None:
-            host.deactivate(plugin_id, "held", "its grant was taken back")
-        return {"denied": list(denied)}
+    def end(self) -> None:
+        """Cancel what still runs; whoever waits for it is told."""
+        for future in tuple(self._running):
+            future.cancel()
+
+
+def commands_of(host: Host, calls: _Calls, stop: Callable[[], None]) -> dict[str, Command]:
+    """What the user's own commands may ask of a running application, whatever it is."""
 
     def run_command(arguments: dict[str, Any]) -> str | None:
         return host.run_command(
@@ -107,10 +132,6 @@ def commands_of(host: Host, loop: asyncio.AbstractEventLoop, stop: Callable[[], 
         stop()
         return "stopping"
 
-    def switch(arguments: dict[str, Any]) -> str:
-        host.switch(str(arguments["plugin"]), bool(arguments["on"]))
-        return "switched"
-
     return {
         "status": lambda arguments: {
             "plugins": len(host.catalogue.now.plugins),
@@ -118,13 +139,26 @@ def commands_of(host: Host, loop: asyncio.AbstractEventLoop, stop: Callable[[], 
         },
         "plugins": lambda arguments: plugins_json(host, live=True),
         "tools": lambda arguments: tools_json(host, live=True),
-        "call": call,
-        "refresh": lambda arguments: [status.as_json() for status in host.activate()],
-        "revoke": revoke_plugin,
-        "switch": switch,
+        "call": calls.start,
+        "refresh": lambda arguments: refresh(host),
+        "denials": lambda arguments: host.denials.of(str(arguments["plugin"])),
         "run": run_command,
         "stop": stop_serving,
     }
+
+
+def refresh(host: Host) -> list[dict[str, Any]]:
+    """Make what the user has decided on disk so in the running application, and give the plugins' states.
+
+    What was taken back or switched off is taken out; what was granted or switched on is activated.
+    """
+    for plugin_id, active in host.catalogue.now.plugins.items():
+        grant = host.grants.get(plugin_id)
+        if grant is not None and not grant.enabled:
+            host.deactivate(plugin_id, "disabled", "it is switched off")
+        elif active.origin == "installed" and (grant is None or not grant.given):
+            host.deactivate(plugin_id, "held", "it has not been granted")
+    return [status.as_json() for status in host.activate()]
 
 
 def plugins_json(host: Host, live: bool) -> dict[str, Any]:
@@ -141,10 +175,9 @@ def tools_json(host: Host, live: bool, principal: Principal = OWNER) -> dict[str
     return {"live": live, "tools": [tool_object(tool) for tool in host.gate.tools(principal)]}
 
 
-def outcome_json(future: Any) -> dict[str, Any]:
+async def call_json(host: Host, name: str, arguments: Any, report: Report | None = None) -> dict[str, Any]:
     """`yaz call` (design 9): the result object of `tools/call`, or `{"error": {"code", "message"}}`."""
     try:
-        outcome: Outcome = future.result()
+        return tool_result(await host.gate.call_tool(OWNER, name, arguments, report))
     except ProtocolFault as fault:
         return {"error": {"code": fault.code, "message": fault.message}}
-    return tool_result(outcome)

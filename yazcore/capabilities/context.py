@@ -7,7 +7,6 @@ lives in a `contextvars` variable; a bare `threading.Thread` does not, and a ser
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -49,6 +48,23 @@ class Caller:
     may: Callable[[str, str], bool]
 
 
+class Flag:
+    """Set once, by one thread, and looked at by others: nobody waits for it, so it needs no lock."""
+
+    __slots__ = ("_is_set",)
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def set(self) -> None:
+        """Set it, for good."""
+        self._is_set = True
+
+    def is_set(self) -> bool:
+        """Whether it is set."""
+        return self._is_set
+
+
 def no_progress(done: float, total: float | None, message: str) -> None:
     """Take progress that nobody wants to see."""
 
@@ -70,7 +86,7 @@ class Call:
     deadline: float = float("inf")
     report: Callable[[float, float | None, str], None] = no_progress
     allows: Callable[[str, str], bool] = lambda action, scope: False
-    cancelled: threading.Event = attrs.field(factory=threading.Event)
+    cancelled: Flag = attrs.field(factory=Flag)
 
 
 @attrs.frozen(kw_only=True, eq=False)

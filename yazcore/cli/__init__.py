@@ -6,9 +6,11 @@ Exit status: 0 good, 1 found problems, 2 wrong use (design 9).
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
@@ -71,24 +73,64 @@ def yaz() -> None:
     """Writing projects that an agent opens, outlines, compiles and cites in; plugins that say what they do."""
 
 
-def main() -> None:
-    """Run the command line."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line, the process's own where none is given, and exit."""
     # Before anything of mcp is imported: another distribution's `pydantic` entry point would run code here (trials 10).
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _print_whatever_comes()
+    try:
+        status = yaz.main(arguments, prog_name="yaz", standalone_mode=False)
+    except BaseException as error:  # noqa: BLE001 - each is told in its own words, and what nobody knows is raised again
+        sys.exit(_told(error))
+    # click gives the status of `Exit`; a command returns nothing
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _told(error: BaseException) -> int:
+    """Say what ended the command, and give the exit status. Raises again what is nobody's to expect."""
+    from yazcore.cli.output import harmless
     from yazcore.violations import YazError, sentence
 
-    try:
-        yaz.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        click.echo("yaz: stopped", err=True)
-        sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except YazError as error:
-        click.echo(f"yaz: {sentence(error)}", err=True)
-        sys.exit(1)
-    except BrokenPipeError:
-        # whoever read our output went away; nothing is wrong
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    match error:
+        case SystemExit():
+            raise error
+        case click.exceptions.Abort() | KeyboardInterrupt():
+            click.echo("yaz: stopped", err=True)
+            return 130
+        case click.ClickException():
+            error.show()
+            return error.exit_code
+        case YazError():
+            click.echo(f"yaz: {harmless(sentence(error))}", err=True)
+            return 1
+        case BrokenPipeError():
+            # whoever read our output went away; nothing is wrong
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 1
+        case OSError():
+            where = f" ({error.filename})" if error.filename else ""
+            click.echo(f"yaz: [system] {harmless(f'{error.strerror or error}{where}')}", err=True)
+            return 1
+        case BaseExceptionGroup() if (known := _known_in(error)) is not None:
+            return _told(known)
+    raise error
+
+
+def _known_in(group: BaseExceptionGroup[Any]) -> BaseException | None:
+    """Of what a task group raises, the one thing that can be told: a fault somebody foresaw before anything else."""
+    from yazcore.violations import YazError
+
+    for known in (YazError, BrokenPipeError, KeyboardInterrupt, OSError):
+        found: BaseException | None = group.subgroup(known)
+        while isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        if found is not None:
+            return found
+    return None
+
+
+def _print_whatever_comes() -> None:
+    """What the terminal's encoding lacks is printed as an escape; it is no reason to end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

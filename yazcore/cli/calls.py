@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from yazcore.cli.output import columns, format_options, harmless, print_json
+from yazcore.cli.output import (
+    Waiting,
+    columns,
+    first_sentence,
+    format_options,
+    harmless,
+    harmless_lines,
+    plugins_aside,
+    print_json,
+    say,
+)
 from yazcore.control import Running, running
 from yazcore.home import Home
 from yazcore.violations import YazError
 
 if TYPE_CHECKING:
     from yazcore.writing.application import WritingApp
+    from yazcore.writing.projects.project import Project
 
 _project = click.option(
     "--project", "project", type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -23,10 +36,16 @@ _project = click.option(
 )  # fmt: skip
 
 
-def _alone(home: Home, project: Path | None) -> WritingApp:
+@contextlib.contextmanager
+def _alone(home: Home, project: Path | None) -> Iterator[WritingApp]:
     from yazcore.writing.application import open_writing
 
-    return open_writing(home, () if project is None else (project,))
+    plugins_aside()
+    application = open_writing(home, () if project is None else (project,))
+    try:
+        yield application
+    finally:
+        application.close()
 
 
 def _live(home: Home, project: Path | None) -> Running | None:
@@ -44,16 +63,13 @@ def tools(project: Path | None, as_json: bool) -> None:
     else:
         from yazcore.serving import tools_json
 
-        application = _alone(home, project)
-        try:
+        with _alone(home, project) as application:
             document = tools_json(application.host, live=False)
-        finally:
-            application.close()
     if as_json:
         print_json(document)
         return
     columns(
-        [(one["name"], _posture(one), " ".join(one.get("description", "").split())) for one in document["tools"]],
+        [(one["name"], _posture(one), first_sentence(one.get("description", ""))) for one in document["tools"]],
         ("NAME", "POSTURE", "DESCRIPTION"),
     )
 
@@ -64,7 +80,7 @@ def _posture(tool: dict[str, Any]) -> str:
 
 @click.command()
 @click.argument("name")
-@click.argument("arguments", metavar="JSON", default="{}")
+@click.argument("arguments", metavar="[JSON]", default="{}")
 @_project
 def call(name: str, arguments: str, project: Path | None) -> None:
     """Call the tool NAME with JSON arguments, as the owner, and print the result object.
@@ -76,28 +92,17 @@ def call(name: str, arguments: str, project: Path | None) -> None:
     except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"no JSON: {error}", param_hint="JSON") from None
     home = Home()
-    if (live := _live(home, project)) is not None:
-        result = live.ask("call", name=name, arguments=given)
-    else:
-        application = _alone(home, project)
-        try:
-            result = asyncio.run(_call(application, name, given))
-        finally:
-            application.close()
+    with Waiting(name) as waiting:
+        if (live := _live(home, project)) is not None:
+            result = live.ask("call", report=waiting.report, name=name, arguments=given)
+        else:
+            from yazcore.serving import call_json
+
+            with _alone(home, project) as application:
+                result = asyncio.run(call_json(application.host, name, given, waiting.report))
     print_json(result)
     if "error" in result or result.get("isError"):
         raise click.exceptions.Exit(1)
-
-
-async def _call(application: WritingApp, name: str, arguments: Any) -> dict[str, Any]:
-    from yazcore.gate import ProtocolFault
-    from yazcore.mcp.results import tool_result
-    from yazcore.permissions import OWNER
-
-    try:
-        return tool_result(await application.host.gate.call_tool(OWNER, name, arguments))
-    except ProtocolFault as fault:
-        return {"error": {"code": fault.code, "message": fault.message}}
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -108,18 +113,21 @@ async def _call(application: WritingApp, name: str, arguments: Any) -> dict[str,
 def run(plugin_id: str, command: str, arguments: tuple[str, ...], project: Path | None) -> None:
     """Run the COMMAND that plugin ID contributes, and print what it says."""
     home = Home()
-    if (live := _live(home, project)) is not None:
-        text = live.ask("run", plugin=plugin_id, name=command, arguments=list(arguments))
-    else:
-        application = _alone(home, project)
-        try:
-            text = application.host.run_command(
-                plugin_id, command, list(arguments), next(iter(application.workspace.projects()), None)
-            )
-        finally:
-            application.close()
+    with Waiting(f"{plugin_id} {command}"):
+        if (live := _live(home, project)) is not None:
+            text = live.ask("run", plugin=plugin_id, name=command, arguments=list(arguments))
+        else:
+            with _alone(home, project) as application:
+                text = application.host.run_command(plugin_id, command, list(arguments), only_project(application))
     if text is not None:
-        click.echo("\n".join(harmless(line) for line in str(text).split("\n")))
+        for line in harmless_lines(text):
+            say(line)
+
+
+def only_project(application: WritingApp) -> Project | None:
+    """The project that a command works in: the one that is open, where it is only one."""
+    projects = application.workspace.projects()
+    return projects[0] if len(projects) == 1 else None
 
 
 @click.command()
@@ -131,33 +139,30 @@ def log(reference: str | None, as_json: bool) -> None:
 
     audit = Audit(Home())
     if reference is not None:
-        crash = audit.crash_of(reference)
-        if crash is None:
-            raise YazError(
-                "unknown-reference", f"no failure has the reference {reference!r}", "yaz log shows the newest calls"
-            )
-        if as_json:
-            print_json(crash)
-        else:
-            click.echo("{time} {plugin} {version}, {where}: {type}: {message}".format(**crash))
-            click.echo(crash["trace"])
+        _explain(audit.crash_of(reference), reference, as_json)
         return
     records = audit.calls()
     if as_json:
         print_json({"calls": records})
+    elif not records:
+        say("nothing was called yet")
+    else:
+        columns(map(_call_row, records), ("TIME", "WHO", "WHAT", "NAME", "OUTCOME", "TOOK", "REFERENCE"))
+
+
+def _call_row(one: dict[str, Any]) -> tuple[str, ...]:
+    took = f"{one['seconds']:.3f} s"
+    return (one["time"], one["principal"], one["what"], one["name"], one["outcome"], took, one["reference"] or "")
+
+
+def _explain(crash: dict[str, Any] | None, reference: str, as_json: bool) -> None:
+    if crash is None:
+        raise YazError(
+            "unknown-reference", f"no failure has the reference {reference!r}", "yaz log shows the newest calls"
+        )
+    if as_json:
+        print_json(crash)
         return
-    columns(
-        [
-            (
-                one["time"],
-                one["principal"],
-                one["what"],
-                one["name"],
-                one["outcome"],
-                f"{one['seconds']:.3f} s",
-                one["reference"] or "",
-            )
-            for one in records
-        ],
-        ("TIME", "WHO", "WHAT", "NAME", "OUTCOME", "TOOK", "REFERENCE"),
-    )
+    say(harmless("{time} {plugin} {version}, {where}: {type}: {message}".format(**crash)))
+    for line in harmless_lines(crash["trace"]):
+        say(line)

@@ -1,17 +1,41 @@
-"""`yaz grant`, `revoke`, `enable`, `disable`, `denials`: what the user allows, and what was refused."""
+"""`yaz grant`, `revoke`, `enable`, `disable`, `denials`: what the user allows, and what was refused.
+
+What the user decides is written to `grants.json`, which every running plugin's broker reads; then a running yaz is
+told, so that a plugin comes or goes at once.
+"""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
 import click
 
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.grants import Grants
-from yazcore.cli.output import columns, format_options, harmless, print_json
-from yazcore.cli.plugins import look
+from yazcore.cli.output import columns, format_options, harmless, print_json, say
+from yazcore.cli.plugins import look, unknown_plugin
 from yazcore.control import running
 from yazcore.home import Home
-from yazcore.installed import Installed
 from yazcore.violations import YazError
+
+if TYPE_CHECKING:
+    from yazcore.granting import Plan
+    from yazcore.installed import Installed
+    from yazcore.manifest.model import Manifest
+
+_ID = re.compile(r"[a-z0-9-]{1,64}")
+
+
+def _known_id(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    if not _ID.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no id of a plugin: a-z, 0-9 and hyphens")
+    return value
+
+
+_plugin_id = click.argument("plugin_id", metavar="ID", callback=_known_id)
 
 
 def _installed(home: Home, plugin_id: str) -> Installed:
@@ -19,8 +43,7 @@ def _installed(home: Home, plugin_id: str) -> Installed:
     for one in found:
         if one.id == plugin_id:
             return one
-    known = ", ".join(one.id for one in found)
-    raise YazError("unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {known or 'none'}")
+    raise unknown_plugin(plugin_id, [one.id for one in found])
 
 
 def _places(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -33,98 +56,211 @@ def _places(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
     return places
 
 
+@attrs.frozen
+class _Now:
+    """How a plugin stands after a decision; `state` is of the running yaz where there is one."""
+
+    live: bool
+    state: str
+    reasons: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The state and why, for the end of a line."""
+        return f"{self.state}{': ' if self.reasons else ''}{'; '.join(self.reasons)}"
+
+
+def _make_so(home: Home, plugin_id: str) -> _Now:
+    """Tell a running yaz of a decision, and say how the plugin stands."""
+    if (live := running(home)) is not None:
+        for one in live.ask("refresh"):
+            if one["id"] == plugin_id:
+                faults = [fault["message"] for fault in (*one["violations"], *one["differences"])]
+                return _Now(True, one["state"], (*one["reasons"], *faults))
+        return _Now(True, "not found", ())
+    installed = next((one for one in look(home)[0] if one.id == plugin_id), None)
+    return _Now(False, "not installed", ()) if installed is None else _Now(False, installed.state, installed.reasons)
+
+
 @click.command()
-@click.argument("plugin_id", metavar="ID")
+@_plugin_id
 @click.option("--trusted", is_flag=True, help="Run it in yaz's own process, with all of your own rights.")
 @click.option(
     "--place", "places", multiple=True, callback=_places, metavar="NAME=FOLDER", help="The folder a place stands for."
 )
 @click.option("--with-optional", is_flag=True, help="Grant what it marks as optional, too.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def grant(plugin_id: str, trusted: bool, places: dict[str, str], with_optional: bool, yes: bool) -> None:
-    """Let a plugin run, with what it asks for. Each line says what it may do."""
+@format_options
+def grant(
+    plugin_id: str, trusted: bool, places: dict[str, str], with_optional: bool, yes: bool, as_json: bool
+) -> None:
+    """Let a plugin run, with what it asks for. Each line says what it may do.
+
+    A folder that you once chose for a place stays, unless --place names another. With --json the question goes to
+    standard error.
+    """
     from yazcore.granting import commit, plan
 
     home = Home()
-    planned = plan(_installed(home, plugin_id), trusted=trusted, places=places, optional=with_optional)
-    manifest = planned.manifest
-    click.echo(f"{harmless(manifest.name)} ({manifest.id}) {manifest.version} by {harmless(manifest.author)} asks:")
-    for capability in sorted(planned.granted, key=lambda one: not one.sensitive):
-        click.echo(f"  {'! ' if capability.sensitive else '  '}{harmless(capability.sentence())}")
-    if not planned.granted:
-        click.echo("    for nothing beyond its own data folder")
-    for name, folder in planned.places.items():
-        click.echo(f"    {name} is {harmless(folder)}")
-    for capability in planned.left_out:
-        click.echo(f"    not granted (optional): {harmless(capability.sentence())}")
-    for tool in manifest.provides.tools:
-        click.echo(f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})")
-    click.echo(
-        "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing stops\n"
-        "its code from doing what you yourself could do. Grant it only if you trust who wrote it."
-    )
+    installed = _installed(home, plugin_id)
+    grants = Grants(home)
+    if installed.origin != "installed" and _allow_again(grants, plugin_id, as_json, home):
+        return
+    planned = plan(
+        installed, trusted=trusted, places={**_chosen_before(grants, installed.manifest), **places},
+        optional=with_optional,
+    )  # fmt: skip
+    for line in _meaning(planned):
+        click.echo(line, err=as_json)
     if not yes:
-        click.confirm("Grant this?", abort=True)
-    commit(Grants(home), planned)
-    if (live := running(home)) is not None:
-        live.ask("refresh")
-    click.echo(f"granted {manifest.id}")
-
-
-@click.command()
-@click.argument("plugin_id", metavar="ID")
-@click.argument("capability", required=False)
-def revoke(plugin_id: str, capability: str | None) -> None:
-    """Take a plugin's grant back, or only one CAPABILITY kind of it. It counts from the next operation on."""
-    home = Home()
-    if (live := running(home)) is not None:
-        denied = live.ask("revoke", plugin=plugin_id, kind=capability)["denied"]
+        _ask(as_json)
+    commit(grants, planned)
+    now = _make_so(home, plugin_id)
+    if as_json:
+        print_json({
+            "live": now.live, "plugin": plugin_id, "version": planned.manifest.version, "state": now.state,
+            "reasons": list(now.reasons), "granted": [one.identity for one in planned.granted],
+            "leftOut": [one.identity for one in planned.left_out], "places": dict(planned.places),
+        })  # fmt: skip
+    elif now.state in ("active", "allowed"):
+        say(f"granted {plugin_id}; {'it is active now' if now.live else 'it runs from the next start on'}")
     else:
-        from yazcore.granting import revoke as take_back
+        say(harmless(f"granted {plugin_id}, but it is {now.sentence()}; all of it: yaz show {plugin_id}"))
+    if now.state not in ("active", "allowed"):
+        raise click.exceptions.Exit(1)
 
-        found, _ = look(home)
-        manifest = next((one.manifest for one in found if one.id == plugin_id), None)
-        denied = take_back(Grants(home), manifest, plugin_id, capability)
-    for identity in denied:
-        click.echo(f"denied to {plugin_id}: {harmless(identity)}")
-    if capability is None:
-        click.echo(f"the grant of {plugin_id} is taken back; it will not run until it is granted again")
+
+def _meaning(planned: Plan) -> list[str]:
+    """What granting it means, a line each."""
+    manifest = planned.manifest
+    lines = [f"{harmless(manifest.name)} ({manifest.id}) {manifest.version} by {harmless(manifest.author)} asks:"]
+    asked = sorted(planned.granted, key=lambda one: not one.sensitive)
+    lines += [f"  {'! ' if one.sensitive else '  '}{harmless(one.sentence())}" for one in asked]
+    if not planned.granted:
+        lines.append("    for nothing beyond its own data folder")
+    lines += [f"    {name} is {harmless(folder)}" for name, folder in planned.places.items()]
+    lines += [f"    not granted (optional): {harmless(one.sentence())}" for one in planned.left_out]
+    return [
+        *lines,
+        *(
+            f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})"
+            for tool in manifest.provides.tools
+        ),
+        "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing stops",
+        "its code from doing what you yourself could do. Grant it only if you trust who wrote it.",
+    ]
+
+
+def _ask(as_json: bool) -> None:
+    try:
+        agreed = click.confirm("Grant this?", err=as_json)
+    except click.Abort:
+        click.echo(err=True)
+        agreed = False
+    if not agreed:
+        click.echo("nothing was granted; --yes grants without asking", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _chosen_before(grants: Grants, manifest: Manifest | None) -> dict[str, str]:
+    """The folders that the user chose for the plugin's places at an earlier grant, as far as they are there still."""
+    old = grants.get(manifest.id) if manifest is not None else None
+    if old is None or manifest is None:
+        return {}
+    named = {getattr(capability, "place", None) for capability in manifest.capabilities}
+    return {name: folder for name, folder in old.places.items() if name in named and Path(folder).is_dir()}
+
+
+def _allow_again(grants: Grants, plugin_id: str, as_json: bool, home: Home) -> bool:
+    """Take back what was denied to a plugin that ships with yaz, which needs no other grant; False: nothing was."""
+    old = grants.get(plugin_id)
+    if old is None or not old.denied:
+        return False
+    grants.put(attrs.evolve(old, denied=()))
+    now = _make_so(home, plugin_id)
+    if as_json:
+        print_json({
+            "live": now.live, "plugin": plugin_id, "version": old.version, "state": now.state,
+            "reasons": list(now.reasons), "granted": list(old.denied), "leftOut": [], "places": dict(old.places),
+        })  # fmt: skip
+    else:
+        for identity in old.denied:
+            say(f"no longer denied to {plugin_id}: {harmless(identity)}")
+    return True
 
 
 @click.command()
-@click.argument("plugin_id", metavar="ID")
-def enable(plugin_id: str) -> None:
-    """Switch a plugin on."""
-    _switch(plugin_id, True)
+@_plugin_id
+@click.argument("capability", required=False)
+@format_options
+def revoke(plugin_id: str, capability: str | None, as_json: bool) -> None:
+    """Take a plugin's grant back, or only one CAPABILITY kind of it. It counts from the next operation on."""
+    from yazcore.granting import revoke as take_back
 
-
-@click.command()
-@click.argument("plugin_id", metavar="ID")
-def disable(plugin_id: str) -> None:
-    """Switch a plugin off; its grant is kept."""
-    _switch(plugin_id, False)
-
-
-def _switch(plugin_id: str, on: bool) -> None:
     home = Home()
-    _installed(home, plugin_id)
-    Grants(home).set_enabled(plugin_id, on)
-    if (live := running(home)) is not None:
-        live.ask("switch", plugin=plugin_id, on=on)
-    click.echo(f"{plugin_id} is {'on' if on else 'off'}")
+    installed = next((one for one in look(home)[0] if one.id == plugin_id), None)
+    if capability is None and installed is not None and installed.origin != "installed":
+        raise YazError(
+            "already-shipped", f"{plugin_id} ships with the application and has no grant to take back",
+            f"yaz disable {plugin_id} switches it off; yaz revoke {plugin_id} KIND denies it one capability",
+        )  # fmt: skip
+    denied = take_back(Grants(home), None if installed is None else installed.manifest, plugin_id, capability)
+    now = _make_so(home, plugin_id)
+    if as_json:
+        print_json({"live": now.live, "plugin": plugin_id, "state": now.state, "denied": list(denied)})
+        return
+    for identity in denied:
+        say(f"denied to {plugin_id}: {harmless(identity)}")
+    if capability is None:
+        say(f"the grant of {plugin_id} is taken back; it will not run until it is granted again")
 
 
 @click.command()
-@click.argument("plugin_id", metavar="ID")
+@_plugin_id
+@format_options
+def enable(plugin_id: str, as_json: bool) -> None:
+    """Switch a plugin on."""
+    _switch(plugin_id, True, as_json)
+
+
+@click.command()
+@_plugin_id
+@format_options
+def disable(plugin_id: str, as_json: bool) -> None:
+    """Switch a plugin off; its grant is kept."""
+    _switch(plugin_id, False, as_json)
+
+
+def _switch(plugin_id: str, on: bool, as_json: bool) -> None:
+    home = Home()
+    if _installed(home, plugin_id).origin == "own":
+        raise YazError("own-plugin", f"{plugin_id} is the application itself and is always on")
+    Grants(home).set_enabled(plugin_id, on)
+    now = _make_so(home, plugin_id)
+    if as_json:
+        print_json({"live": now.live, "plugin": plugin_id, "state": now.state, "reasons": list(now.reasons)})
+    elif on and now.state not in ("active", "allowed"):
+        say(harmless(f"{plugin_id} is on, but {now.sentence()}"))
+    else:
+        say(f"{plugin_id} is {'on' if on else 'off'}")
+
+
+@click.command()
+@_plugin_id
 @format_options
 def denials(plugin_id: str, as_json: bool) -> None:
     """Show what a plugin tried and was refused, oldest first."""
-    records = DenialLog(Home()).of(plugin_id)
+    home = Home()
+    live = running(home)
+    records: list[dict[str, Any]] = (
+        live.ask("denials", plugin=plugin_id) if live is not None else DenialLog(home).of(plugin_id)
+    )
+    if not records:
+        _installed(home, plugin_id)
     if as_json:
-        print_json({"plugin": plugin_id, "denials": records})
+        print_json({"live": live is not None, "plugin": plugin_id, "denials": records})
         return
     if not records:
-        click.echo(f"nothing was refused to {plugin_id}")
+        say(f"nothing was refused to {plugin_id}")
         return
     columns(
         [
@@ -138,7 +274,7 @@ def denials(plugin_id: str, as_json: bool) -> None:
 def _remedy(plugin_id: str, reason: str) -> str:
     return {
         "not-declared": "only a new version: its manifest does not ask for this",
-        "not-granted": f"yaz grant {plugin_id}",
+        "not-granted": f"yaz grant {plugin_id} --trusted",
         "out-of-scope": "nothing: it reaches beyond what it asks for, or writes in a call that only reads",
         "service-unavailable": "nothing yet: the service is not built",
     }.get(reason, "")

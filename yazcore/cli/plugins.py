@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from yazcore.capabilities.grants import Grants
-from yazcore.cli.output import columns, format_options, harmless, print_json
+from yazcore.capabilities.standing import granted_set
+from yazcore.cli.output import columns, format_options, harmless, paragraph, print_json, say
 from yazcore.control import running
+from yazcore.granting import suggestions
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
 from yazcore.manifest.discovery import Skipped
+from yazcore.manifest.model import Manifest
 from yazcore.violations import YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
 
 def look(home: Home) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
-    """Everything installed for yaz, without running any of it."""
-    return survey(YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED)
+    """Everything installed for yaz, by id, without running any of it."""
+    found, skipped = survey(YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED)
+    return tuple(sorted(found, key=lambda one: one.id)), skipped
+
+
+def unknown_plugin(plugin_id: str, known: Sequence[str]) -> YazError:
+    """The fault that no plugin of that id is installed."""
+    return YazError(
+        "unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {', '.join(known) or 'none'}"
+    )
 
 
 def listing(home: Home) -> dict[str, Any]:
@@ -41,7 +53,8 @@ def listing(home: Home) -> dict[str, Any]:
 @format_options
 def plugins(as_json: bool) -> None:
     """List what is installed: state, runtime, tools."""
-    document = listing(Home())
+    home = Home()
+    document = listing(home)
     if as_json:
         print_json(document)
         return
@@ -52,16 +65,50 @@ def plugins(as_json: bool) -> None:
         ],
         ("ID", "VERSION", "STATE", "RUNTIME", "TOOLS", "WHY"),
     )
+    for line in ways_in(document["plugins"], home):
+        say(line)
     for one in document["skipped"]:
-        click.echo(harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)))
+        say(harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)))
 
 
 def _why(one: dict[str, Any]) -> str:
     if one["violations"] and one["state"] == "refused":
-        return f"{len(one['violations'])} violations, first: {one['violations'][0]['message']}"
+        return f"{_number(one['violations'], 'violation')}, first: {one['violations'][0]['message']}"
     if one["differences"]:
-        return f"{len(one['differences'])} differences, first: {one['differences'][0]['message']}"
+        return f"{_number(one['differences'], 'difference')}, first: {one['differences'][0]['message']}"
     return "; ".join(one["reasons"])
+
+
+def _number(faults: Sequence[object], what: str) -> str:
+    return f"{len(faults)} {what}{'' if len(faults) == 1 else 's'}"
+
+
+def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[str]:
+    """For each plugin that is neither active nor allowed, a line with the reason and the command that helps."""
+    out = [one for one in statuses if one["state"] not in ("active", "allowed")]
+    if not out:
+        return []
+    manifests = {one.id: one.manifest for one in look(home)[0]}
+    return [
+        harmless(f"{one['id']} is {one['state']}: {_why(one)}; {_what_helps(one, manifests.get(one['id']))}")
+        for one in out
+    ]
+
+
+def _what_helps(status: dict[str, Any], manifest: Manifest | None) -> str:
+    match status["state"]:
+        case "held":
+            return f"it runs after: {grant_command(status['id'], manifest)}"
+        case "disabled":
+            return f"it runs after: yaz enable {status['id']}"
+    return f"all of it: yaz show {status['id']}"
+
+
+def grant_command(plugin_id: str, manifest: Manifest | None) -> str:
+    """The very command that lets a plugin run, with a place for each folder that it cannot find by itself."""
+    places = {} if manifest is None else suggestions(manifest)
+    unbound = [f" --place {name}=FOLDER" for name, folder in places.items() if folder is None]
+    return f"yaz grant {plugin_id} --trusted{''.join(unbound)}"
 
 
 @click.command()
@@ -73,47 +120,61 @@ def show(plugin_id: str, as_json: bool) -> None:
     document = listing(home)
     found = next((one for one in document["plugins"] if one["id"] == plugin_id), None)
     if found is None:
-        known = ", ".join(one["id"] for one in document["plugins"])
-        raise YazError("unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {known or 'none'}")
+        raise unknown_plugin(plugin_id, [one["id"] for one in document["plugins"]])
     if as_json:
         print_json({"live": document["live"], **found})
         return
     installed = next((one for one in look(home)[0] if one.id == plugin_id), None)
-    _show(found, installed)
+    _show(found, installed, home)
 
 
-def _show(found: dict[str, Any], installed: Installed | None) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-
-    def line(label: str, text: str) -> None:
-        console.print(Text(f"{label:<14}", style="bold").append(harmless(text), style="not bold"))
-
-    line("plugin", f"{found['name']} ({found['id']}) {found['version']}")
-    line("state", found["state"])
-    line("runtime", f"{found['runtime']}: {found['confinement']}")
+def _show(found: dict[str, Any], installed: Installed | None, home: Home) -> None:
+    paragraph("plugin", f"{found['name']} ({found['id']}) {found['version']}")
+    paragraph("state", found["state"])
+    paragraph("runtime", f"{found['runtime']}: {found['confinement']}")
     for reason in found["reasons"]:
-        line("why", reason)
+        paragraph("why", reason)
     manifest = None if installed is None else installed.manifest
+    if found["state"] not in ("active", "allowed", "refused", "failed"):
+        paragraph("what helps", _what_helps(found, manifest))
     if manifest is not None and installed is not None:
-        from yazcore.manifest.messages import Messages
-
-        messages = Messages(manifest.locales_in(installed.folder))
-        line("description", manifest.description)
-        for capability in sorted(manifest.capabilities, key=lambda one: not one.sensitive):
-            reason = f" ({messages.text(capability.reason_key)})" if capability.reason_key else ""
-            line("asks for", f"{capability.sentence()}{', when first used' if capability.optional else ''}{reason}")
-        for tool in manifest.provides.tools:
-            line(
-                "tool", f"{tool.name}: {tool.posture}, {tool.scope}, needs {tool.permission}, approval {tool.approval}"
-            )
-            line("", messages.text(tool.description_key))
+        _show_manifest(manifest, installed, home)
     for violation in found["violations"]:
-        line(
-            violation["severity"],
-            f"{violation['pointer']} [{violation['code']}] {violation['message']}. {violation['fix']}",
-        )
+        text = f"{violation['pointer']} [{violation['code']}] {violation['message']}. {violation['fix']}"
+        paragraph(violation["severity"], text)
     for difference in found["differences"]:
-        line("difference", f"{difference['message']}. {difference['fix']}")
+        paragraph("difference", f"{difference['message']}. {difference['fix']}")
+
+
+def _show_manifest(manifest: Manifest, installed: Installed, home: Home) -> None:
+    from yazcore.manifest.messages import Messages
+
+    text = Messages(manifest.locales_in(installed.folder)).text
+    grant = Grants(home).get(manifest.id)
+    held = granted_set(manifest, grant, installed.origin)
+    paragraph("author", manifest.author)
+    paragraph("description", manifest.description)
+    for capability in sorted(manifest.capabilities, key=lambda one: not one.sensitive):
+        if capability.identity in held.denied:
+            standing = "revoked"
+        elif held.holds(capability):
+            standing = "granted"
+        else:
+            standing = "optional, not granted" if capability.optional else "not granted"
+        reason = f"\n{text(capability.reason_key)}" if capability.reason_key else ""
+        paragraph("may" if standing == "granted" else "asks to", f"{capability.sentence()} [{standing}]{reason}")
+    for name, folder in held.places.items():
+        paragraph("place", f"{name} is {folder}")
+    for command in manifest.provides.commands:
+        paragraph("command", f"yaz run {manifest.id} {command.id}: {text(command.name_key)}")
+    for form in manifest.provides.formats:
+        paragraph("format", f"{form.id} ({', '.join(form.extensions)}): {text(form.name_key)}")
+    for tool in manifest.provides.tools:
+        needs = f"{tool.posture}, {tool.scope}, needs {tool.permission}, approval {tool.approval}"
+        paragraph("tool", f"{tool.name}: {needs}\n{text(tool.description_key)}")
+    for resource in manifest.provides.resources:
+        paragraph("resource", f"{resource.address}: {resource.scope}, needs {resource.permission}")
+    for prompt in manifest.provides.prompts:
+        paragraph("prompt", f"{prompt.name}: {prompt.scope}, needs {prompt.permission}")
+    for setting in manifest.provides.settings:
+        paragraph("setting", f"{setting.key} ({setting.type}): {text(setting.description_key)}")

@@ -7,22 +7,24 @@ from typing import Any
 
 import click
 
-from yazcore.cli.output import format_options, harmless, print_json
+from yazcore.cli.output import Waiting, format_options, harmless, plugins_aside, print_json, say
 from yazcore.home import Home
 
 _folder = click.argument("project", type=click.Path(exists=True, file_okay=False, path_type=Path))
 
 
-def _on(project: Path, what: str) -> dict[str, Any]:
+def _on(project: Path, what: str, doing: str) -> dict[str, Any]:
     from yazcore.writing.application import open_writing
 
-    application = open_writing(Home(), (project,))
-    try:
-        project_id = application.project(project)
-        document: dict[str, Any] = getattr(application, what)(project_id)
-        return document
-    finally:
-        application.close()
+    plugins_aside()
+    with Waiting(f"{doing} {project.resolve().name}"):
+        application = open_writing(Home(), (project,))
+        try:
+            project_id = application.project(project)
+            document: dict[str, Any] = getattr(application, what)(project_id)
+        finally:
+            application.close()
+    return document
 
 
 @click.command()
@@ -30,12 +32,14 @@ def _on(project: Path, what: str) -> dict[str, Any]:
 @format_options
 def outline(project: Path, as_json: bool) -> None:
     """Print the outline of PROJECT, from its sources."""
-    document = _on(project, "outline")
+    document = _on(project, "outline", "reading")
     if as_json:
         print_json(document)
         return
     for node in document["nodes"]:
-        click.echo(f"{'  ' * (node['level'] - 1)}{harmless(node['title'])}  ({harmless(node['file'])}:{node['line']})")
+        say(f"{'  ' * (node['level'] - 1)}{harmless(node['title'])}  ({harmless(node['file'])}:{node['line']})")
+    if not document["nodes"]:
+        say("no headings")
 
 
 @click.command("compile")
@@ -43,11 +47,13 @@ def outline(project: Path, as_json: bool) -> None:
 @format_options
 def compile(project: Path, as_json: bool) -> None:  # noqa: A001
     """Compile PROJECT. Exit status 1 where no PDF came of it."""
-    document = _on(project, "compile")
+    document = _on(project, "compile", "compiling")
     if as_json:
         print_json(document)
     else:
         _print_diagnostics(document)
+        if document["pdfPath"] is not None:
+            say(harmless(document["pdfPath"]))
     if not document["succeeded"]:
         raise click.exceptions.Exit(1)
 
@@ -57,7 +63,7 @@ def compile(project: Path, as_json: bool) -> None:  # noqa: A001
 @format_options
 def diagnostics(project: Path, as_json: bool) -> None:
     """Compile PROJECT and print every diagnostic. Exit status 1 where one is an error."""
-    document = _on(project, "diagnostics")
+    document = _on(project, "diagnostics", "compiling")
     if as_json:
         print_json(document)
     else:
@@ -69,9 +75,9 @@ def diagnostics(project: Path, as_json: bool) -> None:
 def _print_diagnostics(document: dict[str, Any]) -> None:
     for one in document["diagnostics"]:
         place = f"{one['file']}:{one['line']}:{one['column']}: " if one.get("file") else ""
-        click.echo(f"{harmless(place)}{one['severity']}: {harmless(one['message'])}")
+        say(f"{harmless(place)}{one['severity']}: {harmless(one['message'])}")
         for hint in one.get("hints", ()):
-            click.echo(f"    hint: {harmless(hint)}")
+            say(f"    hint: {harmless(hint)}")
     made = "a PDF was made" if document["succeeded"] else "no PDF was made"
     count = len(document["diagnostics"])
-    click.echo(f"{made}; {count} diagnostic{'' if count == 1 else 's'}")
+    say(f"{made}; {count or 'no'} diagnostic{'' if count == 1 else 's'}")

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from yazcore.cli.output import format_options, harmless, print_json
-from yazcore.control import not_running, running
+from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, say
+from yazcore.control import Command, not_running, only_one, running, wait_until_over
 from yazcore.home import Home
+from yazcore.violations import YazError
+
+if TYPE_CHECKING:
+    import anyio
+    from anyio.abc import TaskGroup
+
+    from yazcore.mcp.listener import Address
+    from yazcore.writing.application import WritingApp
+
+_STOP_SECONDS = 60.0
 
 
 @click.command()
@@ -22,76 +34,131 @@ from yazcore.home import Home
 @click.option("--locale", default="en-US", help="The language of what agents read.")
 @format_options
 def serve(projects: tuple[Path, ...], port: int, locale: str, as_json: bool) -> None:
-    """Hold PROJECTS open and switch the MCP server on, until Ctrl-C."""
+    """Hold PROJECTS open and switch the MCP server on, until Ctrl-C.
+
+    Without PROJECTS, the folders under `roots` in settings.toml are held open. A second Ctrl-C ends it at once.
+    """
+    home = Home()
+    with only_one(home):
+        import anyio
+
+        plugins_aside()
+        anyio.run(_serve, home, projects, port, locale, as_json)
+
+
+async def _serve(home: Home, projects: tuple[Path, ...], port: int, locale: str, as_json: bool) -> None:
     import anyio
 
-    anyio.run(_serve, projects, port, locale, as_json)
+    from yazcore.writing.application import open_writing
+
+    # From the first moment, so that a signal while plugins start is not lost.
+    with anyio.open_signal_receiver(*_endings()) as signals:
+        async with anyio.create_task_group() as watching:
+            ending = anyio.Event()
+            watching.start_soon(_watch, signals, ending)
+            application = await anyio.to_thread.run_sync(lambda: open_writing(home, projects, locale=locale))
+            try:
+                if not ending.is_set():
+                    await _hold(application, home, port, as_json, ending)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(application.close)
+            watching.cancel_scope.cancel()
+    if not as_json:
+        say("stopped")
 
 
-async def _serve(projects: tuple[Path, ...], port: int, locale: str, as_json: bool) -> None:
+def _endings() -> list[signal.Signals]:
+    # Whoever started it with nohup wants it to outlive the terminal.
+    hang_up = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
+    return [signal.SIGINT, signal.SIGTERM, *hang_up]
+
+
+async def _watch(signals: Any, ending: anyio.Event) -> None:
+    async for number in signals:
+        if ending.is_set():
+            os._exit(128 + number)  # asked twice: nobody wants to wait for plugins any longer
+        ending.set()
+
+
+async def _hold(application: WritingApp, home: Home, port: int, as_json: bool, ending: anyio.Event) -> None:
+    """Serve until a signal, or until `yaz stop`."""
     import anyio
 
     from yazcore.serving import Serving
-    from yazcore.writing.application import open_writing
 
-    application = open_writing(Home(), projects, locale=locale)
-    serving = Serving(application.host, port=port)
-    try:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async with anyio.create_task_group() as tasks:
-                address = await tasks.start(serving.run)
-                _say_ready(address.url, address.token, application.projects(), application, as_json)
+    serving = Serving(application.host, port=port, commands={"run": _run_command(application)}, alone=True)
 
-                async def until_signalled() -> None:
-                    async for _ in signals:
-                        await serving.stop()
-                        return
+    async def end_when_told(tasks: TaskGroup) -> None:
+        await ending.wait()
+        await serving.stop()
+        tasks.cancel_scope.cancel()
 
-                tasks.start_soon(until_signalled)
-                await serving.stopped()
-                tasks.cancel_scope.cancel()
-    finally:
-        application.close()
-    if not as_json:
-        click.echo("stopped")
+    async with anyio.create_task_group() as tasks:
+        address = await tasks.start(serving.run)
+        tasks.start_soon(end_when_told, tasks)
+        _say_ready(address, application, home, as_json)
+        await serving.stopped()
+        tasks.cancel_scope.cancel()
 
 
-def _say_ready(url: str, token: str, projects: list[dict[str, str]], application: object, as_json: bool) -> None:
+def _run_command(application: WritingApp) -> Command:
+    """The command `run` of the user's door: in the project that is open, where it is only one."""
+    from yazcore.cli.calls import only_project
+
+    def run(arguments: dict[str, Any]) -> str | None:
+        words = [str(word) for word in arguments["arguments"]]
+        plugin, name = str(arguments["plugin"]), str(arguments["name"])
+        return application.host.run_command(plugin, name, words, only_project(application))
+
+    return run
+
+
+def _say_ready(address: Address, application: WritingApp, home: Home, as_json: bool) -> None:
+    url, token, projects = address.url, address.token, application.projects()
     if as_json:
-        click.echo(json.dumps({"url": url, "token": token, "projects": projects}))
+        print_json({"url": url, "token": token, "projects": projects}, indent=None)
         return
-    click.echo(f"MCP server: {url}")
-    click.echo(f"token:      {token}")
+    say(f"MCP server: {url}")
+    say(f"token:      {token}")
     for project in projects:
-        click.echo(f"project:    {harmless(project['name'])} ({project['projectId']})")
-    for line in inactive(application):
-        click.echo(line)
-    header = f"Authorization: Bearer {token}"
-    click.echo("\nTo connect a client:")
-    click.echo(f"  Claude Code   claude mcp add --transport http yaz {url} --header {shlex.quote(header)}")
-    entry = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
-    click.echo(f"  VS Code       code --add-mcp {shlex.quote(json.dumps({'name': 'yaz', **entry}))}")
-    settings = {"mcpServers": {"yaz": {"url": url, "headers": entry["headers"]}}}
-    click.echo(f"  Cursor, others  in mcp.json: {json.dumps(settings)}")
-    click.echo("\nCtrl-C stops it; then the token is dead.")
+        say(f"project:    {harmless(project['name'])} ({project['projectId']})")
+    for line in _closed_roots(application):
+        say(line)
+    statuses = [status.as_json() for status in application.host.plugins()]
+    from yazcore.cli.plugins import ways_in
+
+    for line in ways_in(statuses, home):
+        say(f"not active: {line}")
+    say("\nTo connect a client:")
+    for client, how in _connections(url, token):
+        say(f"  {client:<15} {how}")
+    say("\nCtrl-C stops it; then the token is dead.")
 
 
-def inactive(application: object) -> list[str]:
-    """One line for each plugin that is not active, with the reason."""
-    lines = []
-    for status in application.host.plugins():  # type: ignore[attr-defined]
-        if status.state != "active":
-            why = (
-                "; ".join(status.reasons)
-                or f"{len(status.violations)} violations, {len(status.differences)} differences"
-            )
-            hint = (
-                f"; yaz grant {status.id} --trusted lets it run"
-                if status.state == "held"
-                else f"; yaz show {status.id}"
-            )
-            lines.append(f"not active: {status.id} is {status.state}: {harmless(why)}{hint}")
+def _closed_roots(application: WritingApp) -> list[str]:
+    """What a person should know who sees fewer projects than folders."""
+    open_roots = {project.root for project in application.workspace.projects()}
+    lines = [
+        f"folder:     {harmless(root.name)} (no document to begin with; agents may open projects below it)"
+        for root in application.workspace.roots
+        if root.path not in open_roots
+    ]
+    if not application.workspace.roots:
+        lines.append("project:    none; name folders: yaz serve FOLDER, or roots in settings.toml")
     return lines
+
+
+def _connections(url: str, token: str) -> list[tuple[str, str]]:
+    """How to connect each client, as something to copy."""
+    headers = {"Authorization": f"Bearer {token}"}
+    header = shlex.quote(f"Authorization: Bearer {token}")
+    add = {"name": "yaz", "type": "http", "url": url, "headers": headers}
+    return [
+        ("Claude Code", f"claude mcp add --transport http yaz {url} --header {header}"),
+        ("VS Code", f"code --add-mcp {shlex.quote(json.dumps(add))}"),
+        ("Cursor, others", f"in mcp.json: {json.dumps({'mcpServers': {'yaz': {'url': url, 'headers': headers}}})}"),
+    ]
 
 
 @click.command()
@@ -103,23 +170,26 @@ def status(as_json: bool) -> None:
         if as_json:
             print_json({"running": False})
         else:
-            click.echo("not running; start it with: yaz serve")
+            say("not running; start it with: yaz serve")
         raise click.exceptions.Exit(1)
     numbers = live.ask("status")
     if as_json:
         print_json({"running": True, "url": live.url, "pid": live.pid, **numbers})
     else:
-        click.echo(
-            f"running at {live.url} (process {live.pid}): {numbers['plugins']} plugins, {numbers['tools']} tools"
-        )
+        say(f"running at {live.url} (process {live.pid}): {numbers['plugins']} plugins, {numbers['tools']} tools")
 
 
 @click.command()
 def stop() -> None:
-    """Stop the running yaz."""
+    """Stop the running yaz, and wait until it has stopped."""
     home = Home()
     live = running(home)
     if live is None:
         raise not_running()
     live.ask("stop")
-    click.echo("stopping")
+    if not wait_until_over(home, _STOP_SECONDS):
+        raise YazError(
+            "still-stopping", f"yaz (process {live.pid}) is told to stop, and has not stopped yet",
+            "a plugin may take its time; yaz status says whether it runs",
+        )  # fmt: skip
+    say("stopped")

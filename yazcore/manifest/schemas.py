@@ -54,7 +54,9 @@ def argument_errors(validator: Any, value: Any) -> list[str]:
     if _has_long_name(value):
         return [f"the value has a property with a name of more than {LONGEST_PROPERTY} characters"]
     try:
-        found = list(dict.fromkeys(sentence(error) for error in _errors(validator, value)))
+        if not (errors := _errors(validator, value)):
+            return []
+        found = list(dict.fromkeys(map(sentence, errors)))
     except RecursionError:
         return ["the value is nested too deeply to be checked"]
     except ArithmeticError:  # an integer of hundreds of digits against a decimal fraction
@@ -67,7 +69,7 @@ def argument_errors(validator: Any, value: Any) -> list[str]:
 def _errors(validator: Any, value: Any) -> list[Any]:
     """The first errors the library finds, in the order of their places."""
     found = list(islice(validator.iter_errors(value), _MOST_LOOKED_AT))
-    return sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
+    return found and sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
 
 
 def _has_long_name(value: Any) -> bool:

@@ -11,13 +11,20 @@ import os
 import selectors
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, Protocol
 
 import attrs
+
+
+class Cancellation(Protocol):
+    """Whatever says that nobody waits any more: a `threading.Event`, or a call's own flag."""
+
+    def is_set(self) -> bool:
+        """Whether to give up."""
+
 
 Ending = Literal["exit", "deadline", "cancelled", "output"]
 
@@ -53,7 +60,7 @@ def run(
     stdin: Path,
     seconds: float,
     most_stdout: int,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
     grace: float = GRACE_SECONDS,
 ) -> Ended:
     """Run `argv` in `cwd` with exactly the environment `env`, reading the file `stdin`, for at most `seconds`.
@@ -110,7 +117,7 @@ class _Kept:
 
 
 def _watch(
-    child: subprocess.Popen[bytes], out: _Kept, err: _Kept, deadline: float, cancelled: threading.Event | None
+    child: subprocess.Popen[bytes], out: _Kept, err: _Kept, deadline: float, cancelled: Cancellation | None
 ) -> Ending:
     with selectors.DefaultSelector() as selector:
         for kept in (out, err):

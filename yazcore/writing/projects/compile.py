@@ -18,6 +18,7 @@ from typing import Literal
 import attrs
 
 from yazcore import Home, YazError
+from yazcore.writing.projects.children import Cancellation
 from yazcore.writing.projects.diagnostics import Diagnostic, of_format, of_host, settled
 from yazcore.writing.projects.engines import COMPILE_SECONDS, Engine, EngineJob, EngineRun
 from yazcore.writing.projects.formats import Claim, FormatFault, Formats
@@ -85,7 +86,7 @@ class Compiler:
         project: Project,
         *,
         seconds: float | None = None,
-        cancelled: threading.Event | None = None,
+        cancelled: Cancellation | None = None,
         report: Callable[[str], None] = lambda message: None,
     ) -> Compilation:
         """Compile the project's entry within `seconds` (and the compiler's own bound). Blocks.
@@ -136,7 +137,7 @@ class Compiler:
     def _look(self, project: Project, claim: Claim) -> Tree:
         return walk(project.root, lambda path: self._formats.may_read(claim, path))
 
-    def _compile(self, project: Project, seconds: float, cancelled: threading.Event | None) -> Compilation:
+    def _compile(self, project: Project, seconds: float, cancelled: Cancellation | None) -> Compilation:
         claim = self._formats.of(project.entry)
         if claim is None:
             return _without_run(project, "", of_host("engine-missing", f"no active format has {project.entry}"))

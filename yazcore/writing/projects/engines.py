@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -55,7 +54,7 @@ class EngineJob:
     readable: tuple[Path, ...]
     build: Path
     seconds: float = COMPILE_SECONDS
-    cancelled: threading.Event | None = None
+    cancelled: children.Cancellation | None = None
 
 
 @attrs.frozen(kw_only=True)
