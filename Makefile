@@ -18,6 +18,8 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+	MYPYPATH=yaz_plugin_zotero:.:yaz_plugin_zotero/tests $(BIN)/mypy --config-file yaz_plugin_zotero/pyproject.toml \
+		yaz_plugin_zotero/yaz_plugin_zotero yaz_plugin_zotero/tests
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench
