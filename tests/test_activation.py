@@ -13,8 +13,9 @@ import pytest
 from tests.hosts.console import console
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore.home import Home
-from yazcore.host import Host, PluginStatus
+from yazcore.host import Host
 from yazcore.permissions import OWNER
+from yazcore.plugin_status import PluginStatus
 from yazcore.runtimes import trusted
 
 HEAD = "from yazcore import Command, Prompt, Resource, Tool, hookimpl\n"

@@ -100,7 +100,7 @@ def test_run_json_is_the_users_alone_and_leads_to_the_running_application(home: 
 
 def test_a_stale_run_json_is_ignored(home: Home, control: Control) -> None:
     announce(home, url="u", token="t", control=control)
-    document = home.read_json("run.json")
+    document: Any = home.read_json("run.json")
     home.write_json("run.json", {**document, "control": {"port": document["control"]["port"], "secret": "another"}})
     assert running(home) is None
     home.write_json("run.json", {**document, "pid": 2**22 + 1})
@@ -111,7 +111,7 @@ def test_a_stale_run_json_is_ignored(home: Home, control: Control) -> None:
 
 def test_another_processes_run_json_is_left_alone(home: Home, control: Control) -> None:
     announce(home, url="u", token="t", control=control)
-    document = home.read_json("run.json")
+    document: Any = home.read_json("run.json")
     home.write_json("run.json", {**document, "pid": document["pid"] + 1})
     withdraw(home)
     assert home.path("run.json").exists()

@@ -26,10 +26,10 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
         ),
     ),
     (2, ("manifest", "design_rules")),
-    (3, ("capabilities", "catalogue", "results", "audit")),
+    (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "typed")),
     (4, ("runtimes",)),
     (5, ("differences", "installed", "plugin_context", "activation", "granting", "gate")),
-    (6, ("control", "mcp", "host", "check", "install", "registry", "serving")),
+    (6, ("control", "mcp", "host", "check", "install", "registry", "serving", "syncing")),
     (7, ("writing",)),
     (8, ("testing",)),
     (9, ("cli",)),
@@ -46,6 +46,7 @@ BESIDE = {
     ("serving", "control"),
     ("serving", "host"),
     ("serving", "mcp"),
+    ("syncing", "check"),
 }
 """What a room may import from its own floor above the first; each goes from right to left, so there is no circle."""
 

@@ -358,7 +358,7 @@ def test_a_tool_error_is_the_only_text_that_leaves(bench: Bench) -> None:
     assert "secret" not in masked.text
     assert "/home" not in masked.text
     reference = bench.host.audit.calls()[-1]["reference"]
-    assert masked.text == f"raises failed inside demo. The user can see why with: yaz log {reference}"
+    assert masked.text == f"demo__raises failed inside demo. The user can see why with: yaz log {reference}"
     crash = bench.host.audit.crash_of(reference)
     assert crash is not None
     assert crash["message"] == "/home/anna/secret"

@@ -22,14 +22,17 @@ _HOMES = {
     "yazcore.contributions": (
         "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result", "Tool", "ToolError",
     ),
-    "yazcore.gate": ("Gate", "Outcome", "ProtocolFault"),
+    "yazcore.gate": ("Gate",),
     "yazcore.home": ("Home",),
     "yazcore.hookspecs": ("hookimpl", "hookspec"),
-    "yazcore.host": ("Host", "Own", "PluginStatus"),
+    "yazcore.host": ("Host", "Own"),
+    "yazcore.plugin_status": ("PluginStatus",),
     "yazcore.serving": ("Serving",),
     "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
     "yazcore.manifest.reading": ("Reading", "read"),
+    "yazcore.outcomes": ("Outcome", "ProtocolFault"),
     "yazcore.permissions": ("GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Principal", "ScopeKind"),
+    "yazcore.typed.tools": ("tool",),
     "yazcore.violations": ("Difference", "Violation", "YazError"),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -74,14 +77,11 @@ if TYPE_CHECKING:
     from yazcore.contributions import Tool as Tool
     from yazcore.contributions import ToolError as ToolError
     from yazcore.gate import Gate as Gate
-    from yazcore.gate import Outcome as Outcome
-    from yazcore.gate import ProtocolFault as ProtocolFault
     from yazcore.home import Home as Home
     from yazcore.hookspecs import hookimpl as hookimpl
     from yazcore.hookspecs import hookspec as hookspec
     from yazcore.host import Host as Host
     from yazcore.host import Own as Own
-    from yazcore.host import PluginStatus as PluginStatus
     from yazcore.kinds import CAPABILITY_KINDS as CAPABILITY_KINDS
     from yazcore.kinds import Capability as Capability
     from yazcore.kinds import FileRequest as FileRequest
@@ -90,13 +90,17 @@ if TYPE_CHECKING:
     from yazcore.kinds import TargetFault as TargetFault
     from yazcore.manifest.reading import Reading as Reading
     from yazcore.manifest.reading import read as read
+    from yazcore.outcomes import Outcome as Outcome
+    from yazcore.outcomes import ProtocolFault as ProtocolFault
     from yazcore.permissions import GLOBAL as GLOBAL
     from yazcore.permissions import OWNER as OWNER
     from yazcore.permissions import PROJECT as PROJECT
     from yazcore.permissions import PermissionGrant as PermissionGrant
     from yazcore.permissions import Principal as Principal
     from yazcore.permissions import ScopeKind as ScopeKind
+    from yazcore.plugin_status import PluginStatus as PluginStatus
     from yazcore.serving import Serving as Serving
+    from yazcore.typed.tools import tool as tool
     from yazcore.violations import Difference as Difference
     from yazcore.violations import Violation as Violation
     from yazcore.violations import YazError as YazError

@@ -109,21 +109,24 @@ class Activation:
         manifest = source.manifest
         try:
             registered = collect(running, self._contract)
+            if found := differences(manifest, self._contract, registered):
+                return Refused(differences=found)
+            running.hold(
+                {
+                    (kind.key, kind.registered_name(one)): one
+                    for kind in self._contract.contribution_kinds
+                    for one in registered[kind.key]
+                }
+            )
         except PluginFailed as failed:
             return Failed(message=str(failed), failure=failed.failure)
         except WrongReturn as wrong:
             return Failed(message=f"{manifest.id} {manifest.version}: {wrong}")
         except pluggy.PluginValidationError as wrong:
             return Refused(violations=(Violation("hook-parameters", str(wrong), "take only the hook's own arguments"),))
-        if found := differences(manifest, self._contract, registered):
-            return Refused(differences=found)
-        running.hold(
-            {
-                (kind.key, kind.registered_name(one)): one
-                for kind in self._contract.contribution_kinds
-                for one in registered[kind.key]
-            }
-        )
+        except Exception as error:  # noqa: BLE001 - comparing looks at objects of the plugin's, which may do anything
+            failure = Failure.of(error, manifest.id, manifest.version, "comparing what it registered")
+            return Failed(message=str(failure), failure=failure)
         with self._lock:
             if taken := collisions(self._catalogue.now, manifest, own):
                 return Refused(differences=tuple(_collision(*one) for one in taken))
@@ -134,15 +137,19 @@ class Activation:
         try:
             running.run_hook("onload", UNLOAD_SECONDS)
         except PluginFailed as failed:
-            self._withdraw(manifest.id)
+            self.withdraw(manifest.id)
             return Failed(message=str(failed), failure=failed.failure)
+        except BaseException:  # Ctrl-C while it loads
+            self.withdraw(manifest.id)
+            raise
         return Activated(running=running)
 
-    def deactivate(self, plugin_id: str) -> str | None:
-        """Take a plugin out: its names leave first, then `onunload` has its time. Gives what went wrong, or None."""
-        gone = self._withdraw(plugin_id)
-        if gone is None:
-            return None
+    def unload(self, gone: ActivePlugin) -> str | None:
+        """End a plugin whose names have left: its running calls, then `onunload`. Gives what went wrong, or None.
+
+        It waits for the calls, each until its deadline, so whoever calls holds no lock.
+        """
+        gone.running.settle()
         try:
             gone.running.run_hook("onunload", UNLOAD_SECONDS)
         except PluginFailed as failed:
@@ -151,7 +158,8 @@ class Activation:
             gone.running.close()
         return None
 
-    def _withdraw(self, plugin_id: str) -> ActivePlugin | None:
+    def withdraw(self, plugin_id: str) -> ActivePlugin | None:
+        """Make a plugin's names leave the catalogue and the shared hooks; None where it is not active."""
         with self._lock:
             gone = self._catalogue.remove(plugin_id)
             if gone is not None:

@@ -113,14 +113,16 @@ class Audit:
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
         for path in [*(self._folder / f"{name}.{number}" for number in range(_KEEP, 0, -1)), self._folder / name]:
             try:
-                text = path.read_text("utf-8")
+                text = path.read_bytes().decode("utf-8", "replace")
             except OSError:
                 continue
-            for line in text.splitlines():
+            for line in text.split("\n"):  # JSON escapes no other line break that Unicode knows
                 try:
-                    yield json.loads(line)
+                    found = json.loads(line)
                 except ValueError:
                     continue
+                if isinstance(found, dict):
+                    yield found
 
 
 class _Lines:

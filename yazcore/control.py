@@ -88,7 +88,8 @@ class Running:
                 raise not_running() from None
             try:
                 connection.request("POST", f"/{command}", body, headers)
-                return _answer_of(connection.getresponse(), report)
+                with connection.getresponse() as response:
+                    return _answer_of(response, report)
             except TimeoutError:
                 raise self._not_answering() from None
             except (OSError, http.client.HTTPException):

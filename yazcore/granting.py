@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +40,7 @@ def suggestions(manifest: Manifest) -> dict[str, Path | None]:
     for capability in manifest.capabilities:
         place = getattr(capability, "place", None)
         if place is not None:
-            candidates = (Path(text).expanduser() for text in getattr(capability, "suggest", None) or ())
+            candidates = (_folder(text) for text in getattr(capability, "suggest", None) or ())
             found.setdefault(place, next((path for path in candidates if path.is_dir()), None))
     return found
 
@@ -52,8 +53,9 @@ def plan(installed: Installed, *, trusted: bool, places: Mapping[str, str], opti
     """
     manifest = installed.manifest
     if manifest is None:
+        count = len(errors(installed.violations))
         raise YazError(
-            "manifest-refused", f"{installed.id} has {len(errors(installed.violations))} violations",
+            "manifest-refused", f"the manifest of {installed.id} has {count} violation{'' if count == 1 else 's'}",
             f"yaz show {installed.id} lists them",
         )  # fmt: skip
     if installed.origin != "installed":
@@ -72,7 +74,7 @@ def plan(installed: Installed, *, trusted: bool, places: Mapping[str, str], opti
         manifest=manifest,
         granted=chosen,
         left_out=left_out,
-        places=_bind(manifest, places),
+        places=_bind(manifest, chosen, places),
         digests=digests(manifest, texts(manifest, manifest.locales_in(installed.folder))),
     )
 
@@ -119,8 +121,15 @@ def revoke(grants: Grants, manifest: Manifest | None, plugin_id: str, kind: str 
     return identities
 
 
-def _bind(manifest: Manifest, places: Mapping[str, str]) -> dict[str, str]:
+def _folder(text: str) -> Path:
+    """A folder as a person writes it. `~stranger` stays as it is, and so is no folder."""
+    return Path(os.path.expanduser(text))
+
+
+def _bind(manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[str, str]) -> dict[str, str]:
+    """The folder of each place that is needed, or that the user names; a place of what is left out needs none."""
     known = suggestions(manifest)
+    needed = {getattr(capability, "place", None) for capability in chosen}
     for name in places:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -129,15 +138,17 @@ def _bind(manifest: Manifest, places: Mapping[str, str]) -> dict[str, str]:
     bound = {}
     for name, suggestion in known.items():
         if name in places:
-            folder = Path(places[name]).expanduser()
+            folder = _folder(places[name])
             if not folder.is_dir():
                 raise YazError("place-missing", f"the folder for {name!r} is not there", "give a folder that exists")
+        elif name not in needed:
+            continue
         elif suggestion is not None:
             folder = suggestion
         else:
             raise YazError(
                 "place-unbound", f"{manifest.id} needs a folder for {name!r}, and none of its suggestions exists",
-                f"yaz grant {manifest.id} --place {name}=FOLDER",
+                f"yaz grant {manifest.id} --trusted --place {name}=FOLDER",
             )  # fmt: skip
         resolved = folder.resolve()
         if why := too_wide(str(resolved)):

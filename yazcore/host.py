@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from yazcore.audit import Audit
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Call, Context, ProjectFolder, current
 from yazcore.capabilities.denials import DenialLog
-from yazcore.capabilities.errors import CapabilityError
+from yazcore.capabilities.errors import Cancelled, CapabilityError, NoContext, ServiceError
 from yazcore.capabilities.grants import Grants
 from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
@@ -38,23 +38,21 @@ from yazcore.home import Home
 from yazcore.installed import Installed, survey
 from yazcore.kinds import Request
 from yazcore.manifest.checking import check
-from yazcore.manifest.comparison import digests
 from yazcore.manifest.discovery import Skipped
-from yazcore.manifest.messages import Messages, texts
-from yazcore.manifest.model import Manifest
+from yazcore.manifest.messages import Messages
 from yazcore.mcp import help as catalogue_help
 from yazcore.permissions import OWNER, Principal
 from yazcore.plugin_context import make_context, setting_violations
+from yazcore.plugin_status import PluginStatus
 from yazcore.results import ResultStore
+from yazcore.runtimes.abandoned import MOST_STUCK, Abandoned
 from yazcore.runtimes.base import HandlerFailed, PluginSource, Runtime
 from yazcore.runtimes.trusted import TrustedRuntime
-from yazcore.violations import Difference, Violation, YazError, errors
+from yazcore.runtimes.values import NotPortable
+from yazcore.violations import Violation, YazError, errors
 
 if TYPE_CHECKING:
     import pluggy
-
-MOST_STUCK = 4
-"""More calls of one plugin than this that nobody waits for and that do not end: the plugin has failed (issue 4)."""
 
 COMMAND_SECONDS = 600.0
 """How long a contributed command may take, in seconds."""
@@ -70,43 +68,6 @@ class Own:
 
     folder: Path
     make: Callable[[Context], object]
-
-
-@attrs.frozen(kw_only=True)
-class PluginStatus:
-    """One plugin as `yaz plugins` shows it (design 9). `reasons` says why it is not active."""
-
-    id: str
-    name: str
-    version: str
-    distribution: str | None
-    origin: str
-    state: str
-    runtime: str
-    confinement: str
-    capabilities: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """The status as plain data, with the keys that design 9 fixes."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "version": self.version,
-            "distribution": self.distribution,
-            "origin": self.origin,
-            "state": self.state,
-            "runtime": self.runtime,
-            "confinement": self.confinement,
-            "capabilities": list(self.capabilities),
-            "tools": list(self.tools),
-            "violations": [violation.as_json() for violation in self.violations],
-            "differences": [difference.as_json() for difference in self.differences],
-            "reasons": list(self.reasons),
-        }
 
 
 class Host:
@@ -147,7 +108,7 @@ class Host:
         self._activation = Activation(contract, self.catalogue)
         self._brokers: dict[str, Broker] = {}
         self._status: dict[str, PluginStatus] = {}
-        self._abandoned: dict[str, list[Future[Any]]] = {}
+        self._abandoned = Abandoned()
         self._lock = threading.RLock()
         self.skipped: tuple[Skipped, ...] = ()
         self.gate = Gate(
@@ -177,7 +138,8 @@ class Host:
 
     def plugins(self) -> tuple[PluginStatus, ...]:
         """Every plugin that was found, with its state, by id."""
-        return tuple(self._status[plugin_id] for plugin_id in sorted(self._status))
+        known = self._status.copy()  # another thread may be activating
+        return tuple(known[plugin_id] for plugin_id in sorted(known))
 
     def grant(
         self, plugin_id: str, *, trusted: bool, places: Mapping[str, str] | None = None, optional: bool = False
@@ -207,12 +169,17 @@ class Host:
             self.deactivate(plugin_id, "disabled", "it is switched off")
 
     def deactivate(self, plugin_id: str, state: str = "disabled", reason: str = "") -> None:
-        """Take a plugin out. Its names leave first, running calls end or are cut at their deadline."""
+        """Take a plugin out. Its names leave first, running calls end or are cut at their deadline, then it unloads."""
         with self._lock:
-            problem = self._activation.deactivate(plugin_id)
-            if plugin_id in self._status:
-                reasons = tuple(text for text in (reason, problem) if text)
-                self._status[plugin_id] = attrs.evolve(self._status[plugin_id], state=state, reasons=reasons)
+            gone = self._activation.withdraw(plugin_id)
+            status = self._status.get(plugin_id)
+            if status is not None:
+                status = attrs.evolve(status, state=state, reasons=(reason,) if reason else ())
+                self._status[plugin_id] = status
+        problem = None if gone is None else self._activation.unload(gone)
+        with self._lock:
+            if problem is not None and status is not None and self._status[plugin_id] is status:
+                self._status[plugin_id] = attrs.evolve(status, reasons=(*status.reasons, problem))
 
     def close(self) -> None:
         """Take every plugin out, the host's own last."""
@@ -226,14 +193,15 @@ class Host:
     def call(self, key: str, plugin: str, name: str, field: str, *args: Any, call: Call) -> Future[Any]:
         """Run one handler of one active contribution in its plugin's context (a format's `outline`, a command).
 
-        Raises `YazError` where the plugin is not active or registered no such handler.
+        Raises `YazError` `not-active` where the plugin is not active or registered no such handler, and
+        `NotPortable` for arguments that are no plain data.
         """
         active = self.catalogue.now.plugins.get(plugin)
         try:
             if active is None:
                 raise KeyError(plugin)
             future: Future[Any] = active.running.submit(key, name, field, call, *args)
-        except KeyError:
+        except (KeyError, RuntimeError):  # RuntimeError: it was taken out a moment ago
             raise YazError(
                 "not-active", f"{plugin} has no active {key} {name!r}", f"yaz show {plugin} says what is active"
             ) from None
@@ -244,29 +212,45 @@ class Host:
     ) -> str | None:
         """Run a contributed command for the user, and give the text it returns.
 
-        It runs as `write`, for the owner, in the given project. Raises `YazError` `not-active`, `command-failed`,
-        `command-refused`; a crash is kept under a reference (`yaz log REF`).
+        It runs as `write`, for the owner, in the given project. Raises `YazError` `not-active`, `command-arguments`,
+        `command-failed`, `command-refused`, `command-overdue`; a crash is kept under a reference (`yaz log REF`).
         """
         call = Call(
             posture="write", principal=OWNER, project=project, deadline=time.monotonic() + COMMAND_SECONDS,
             allows=lambda action, scope: action in self.catalogue.now.actions,
         )  # fmt: skip
-        future = self.call("commands", plugin, command, "handler", list(arguments), call=call)
+        try:
+            future = self.call("commands", plugin, command, "handler", list(arguments), call=call)
+        except NotPortable as error:
+            raise YazError("command-arguments", f"the arguments cannot be passed on: {error}") from None
         try:
             text = future.result(COMMAND_SECONDS)
         except ToolError as error:
             raise YazError("command-failed", str(error)) from None
         except CapabilityError as error:
             raise YazError("command-refused", error.public_text) from None
+        except ServiceError as error:
+            raise YazError("command-failed", error.message) from None
         except FutureTimeout:
             call.cancelled.set()
+            future.cancel()
             raise YazError("command-overdue", f"{command} did not end in {COMMAND_SECONDS:.0f} seconds") from None
-        except HandlerFailed as error:
-            reference = self.audit.crash(**attrs.asdict(error.failure))
+        except (Cancelled, CancelledError):
+            raise YazError("command-failed", f"{command} was stopped") from None
+        except (HandlerFailed, NotPortable, NoContext) as error:
+            reference = self.audit.crash(**self._crash_of(plugin, command, error))
             raise YazError(
                 "command-failed", f"{command} failed inside {plugin}", f"yaz log {reference} says why"
             ) from None
         return None if text is None else str(text)
+
+    def _crash_of(self, plugin: str, command: str, error: Exception) -> dict[str, str]:
+        if isinstance(error, HandlerFailed):
+            return attrs.asdict(error.failure)
+        return {
+            "plugin": plugin, "version": self._status[plugin].version, "where": f"commands {command}",
+            "type": type(error).__name__, "message": str(error), "trace": "",
+        }  # fmt: skip
 
     def granted(self, plugin: str, request: Request) -> bool:
         """Whether the plugin's declared and granted capabilities cover the request; nothing is recorded."""
@@ -306,20 +290,7 @@ class Host:
 
     def _activate(self, installed: Installed) -> PluginStatus:
         runtime = self._runtimes.get(installed.runtime)
-        status = PluginStatus(
-            id=installed.id,
-            name=installed.name,
-            version=installed.version,
-            distribution=installed.distribution,
-            origin=installed.origin,
-            state=installed.state,
-            runtime=installed.runtime,
-            confinement=runtime.confinement if runtime is not None else "not available",
-            capabilities=installed.capabilities,
-            tools=installed.tools,
-            violations=installed.violations,
-            reasons=installed.reasons,
-        )
+        status = installed.status(runtime.confinement if runtime is not None else "not available")
         manifest = installed.manifest
         if installed.state != "allowed" or manifest is None:
             return status
@@ -340,15 +311,19 @@ class Host:
             )  # fmt: skip
         if problems:
             return attrs.evolve(status, state="refused", violations=(*status.violations, *problems))
-        context, self._brokers[manifest.id] = make_context(
-            manifest,
-            installed.folder,
-            home=self.home,
-            granted=lambda: granted_set(manifest, self.grants.get(manifest.id), installed.origin),
-            denials=self.denials,
-            results=self.results,
-            locale=self.locale,
-        )
+        try:
+            context, self._brokers[manifest.id] = make_context(
+                manifest,
+                installed.folder,
+                home=self.home,
+                granted=lambda: granted_set(manifest, self.grants.get(manifest.id), installed.origin),
+                denials=self.denials,
+                results=self.results,
+                locale=self.locale,
+            )
+        except OSError as error:  # a plugin can spoil its own data folder
+            reason = f"its data folder cannot be used: {error.strerror}"
+            return attrs.evolve(status, state="failed", reasons=(reason,))
         source = PluginSource(
             manifest=manifest,
             folder=installed.folder,
@@ -380,15 +355,8 @@ class Host:
                 return attrs.evolve(status, state="failed", reasons=(outcome.message,))
 
     def _note_abandoned(self, plugin_id: str, future: Future[Any]) -> None:
-        with self._lock:
-            stuck = [one for one in self._abandoned.get(plugin_id, []) if not one.done()]
-            self._abandoned[plugin_id] = [*stuck, future]
-        if len(stuck) >= MOST_STUCK:
-            reason = f"{len(stuck) + 1} calls ran over their deadline and did not end"
+        stuck = self._abandoned.note(plugin_id, future)
+        if stuck > MOST_STUCK:
+            reason = f"{stuck} calls that nobody waited for any more did not end"
             # Not in the caller's thread: taking a plugin out waits for its onunload.
             threading.Thread(target=self.deactivate, args=(plugin_id, "failed", reason), daemon=True).start()
-
-
-def digests_of(manifest: Manifest, folder: Path) -> dict[str, str]:
-    """The digests that a grant stores: over all a contribution declares and its text in every locale (design 4)."""
-    return digests(manifest, texts(manifest, manifest.locales_in(folder)))

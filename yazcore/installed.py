@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -19,6 +20,7 @@ from yazcore.manifest.discovery import Found, Skipped, builtin, discover
 from yazcore.manifest.messages import texts
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.reading import read_found
+from yazcore.plugin_status import PluginStatus
 from yazcore.violations import Violation
 
 _ORDER = {"own": 0, "builtin": 1, "installed": 2}
@@ -40,23 +42,17 @@ class Installed:
     reasons: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
 
-    def as_json(self) -> dict[str, object]:
+    def status(self, confinement: str = "not running") -> PluginStatus:
+        """The plugin as it is listed."""
+        return PluginStatus(
+            id=self.id, name=self.name, version=self.version, distribution=self.distribution, origin=self.origin,
+            state=self.state, runtime=self.runtime, confinement=confinement, capabilities=self.capabilities,
+            tools=self.tools, violations=self.violations, reasons=self.reasons,
+        )  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
         """The plugin as `yaz plugins --json` shows it while nothing runs (design 9)."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "version": self.version,
-            "distribution": self.distribution,
-            "origin": self.origin,
-            "state": self.state,
-            "runtime": self.runtime,
-            "confinement": "not running",
-            "capabilities": list(self.capabilities),
-            "tools": list(self.tools),
-            "violations": [violation.as_json() for violation in self.violations],
-            "differences": [],
-            "reasons": list(self.reasons),
-        }
+        return self.status().as_json()
 
     @property
     def capabilities(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from yazcore.capabilities.context import Context, frame_of
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.services import services
 from yazcore.home import Home
+from yazcore.manifest.address_rules import is_media_type
 from yazcore.manifest.messages import Messages
 from yazcore.manifest.model import Manifest
-from yazcore.results import RESULT_PREFIX, ResultStore
+from yazcore.results import LONGEST_SECONDS, RESULT_PREFIX, ResultStore
 from yazcore.violations import Violation
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
@@ -51,6 +53,7 @@ def make_context(
 
     def publish(data: bytes, mime: str, ttl: float) -> str:
         principal = frame_of(plugin_id, "publish").call.principal
+        _check_export(data, mime, ttl)
         return RESULT_PREFIX + results.keep(principal.name if principal else "nobody", data, mime, ttl)
 
     context = Context(
@@ -66,9 +69,24 @@ def make_context(
     return context, broker
 
 
+def _check_export(data: Any, mime: Any, ttl: Any) -> None:
+    if not isinstance(data, bytes):
+        raise TypeError(f"publish takes bytes, not a {type(data).__name__}")
+    if not isinstance(mime, str) or not is_media_type(mime):
+        raise ValueError("publish takes a media type in lower case, as in application/pdf")
+    if not isinstance(ttl, (int, float)) or not math.isfinite(ttl) or not 0 < ttl <= LONGEST_SECONDS:
+        raise ValueError(f"publish keeps for more than 0 and at most {LONGEST_SECONDS:.0f} seconds")
+
+
 def setting_violations(manifest: Manifest, home: Home) -> list[Violation]:
-    """The user's settings for this plugin that are not of the declared type."""
-    given = _given(manifest, home)
+    """The user's settings for this plugin that are not of the declared type, or no table at all."""
+    if (given := _given(manifest, home)) is None:
+        return [
+            Violation(
+                "setting-wrong-type", f"settings.toml: plugins.{manifest.id} is no table",
+                f"write the settings below [plugins.{manifest.id}]",
+            )
+        ]  # fmt: skip
     return [
         Violation(
             "setting-wrong-type",
@@ -81,11 +99,12 @@ def setting_violations(manifest: Manifest, home: Home) -> list[Violation]:
 
 
 def _settings(manifest: Manifest, home: Home) -> dict[str, Any]:
-    given = _given(manifest, home)
+    given = _given(manifest, home) or {}
     return {setting.key: given.get(setting.key, setting.default) for setting in manifest.provides.settings}
 
 
-def _given(manifest: Manifest, home: Home) -> dict[str, Any]:
+def _given(manifest: Manifest, home: Home) -> dict[str, Any] | None:
+    """What the user has set for the plugin; None where that is no table."""
     plugins = home.settings().get("plugins", {})
-    given = plugins.get(manifest.id, {}) if isinstance(plugins, dict) else {}
-    return given if isinstance(given, dict) else {}
+    given = plugins.get(manifest.id, {}) if isinstance(plugins, dict) else None
+    return given if isinstance(given, dict) else None

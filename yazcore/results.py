@@ -19,19 +19,26 @@ PAGE_BYTES = 32_000
 KEEP_SECONDS = 900.0
 """How long a result is kept unless it says otherwise."""
 
+LONGEST_SECONDS = 86_400.0
+"""How long a plugin may ask to have something kept."""
+
 _MOST_BYTES = 64 * 2**20
 _MOST_RESULTS = 256
 
 
 @attrs.frozen(kw_only=True)
 class Kept:
-    """One kept result. `principal` is the name of the only caller who may read it."""
+    """One kept result. `principal` is the name of the only caller who may read it.
+
+    `paged`: it was too large for one answer, so it is given in pages alone.
+    """
 
     id: str
     principal: str
     data: bytes
     mime: str
     expires: float
+    paged: bool = False
 
 
 class ResultStore:
@@ -43,7 +50,9 @@ class ResultStore:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def keep(self, principal: str, data: bytes, mime: str, ttl: float = KEEP_SECONDS) -> str:
+    def keep(
+        self, principal: str, data: bytes, mime: str, ttl: float = KEEP_SECONDS, *, paged: bool = False
+    ) -> str:
         """Keep `data` for `ttl` seconds and give its id; the oldest results make room.
 
         Raises `ValueError` where the data alone is over the store's bound.
@@ -51,8 +60,9 @@ class ResultStore:
         if len(data) > _MOST_BYTES:
             raise ValueError(f"{len(data)} bytes are more than the {_MOST_BYTES} that can be kept: make it smaller")
         kept = Kept(
-            id=secrets.token_urlsafe(12), principal=principal, data=data, mime=mime, expires=self._clock() + ttl
-        )
+            id=secrets.token_urlsafe(12), principal=principal, data=data, mime=mime,
+            expires=self._clock() + ttl, paged=paged,
+        )  # fmt: skip
         with self._lock:
             self._forget_expired()
             while self._kept and (len(self._kept) >= _MOST_RESULTS or self._bytes + len(data) > _MOST_BYTES):

@@ -8,11 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from urllib.parse import quote, unquote_to_bytes
 
 _EXPRESSION = re.compile(r"\{(\+?)([A-Za-z_][A-Za-z0-9_]*)\}")
 _SEGMENT = r"[A-Za-z0-9._~:%-]+"
 _PATH = r"[A-Za-z0-9._~:%!$&'()*+,;=@/-]+"
+
+LONGEST_URI = {1: 16_384, 2: 4_096, 3: 512}
+"""The longest URI that is matched, in characters, by the power of its length that matching may take: anybody who may
+ask can send a URI of a megabyte, and `{year}-{month}` would run over it for hours."""
+
+_SHORTEST = 128
 
 
 class BadTemplate(ValueError):
@@ -43,8 +50,25 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+@lru_cache(maxsize=1024)
+def longest(template: str) -> int:
+    """The longest URI that is held against the template, in characters."""
+    found = list(_EXPRESSION.finditer(template))
+    between = [template[one.end() : other.start()] for one, other in pairwise(found)]
+    # A variable that may hold what follows it, too, can end in many places.
+    open_ends = sum(
+        re.fullmatch(_PATH if one[1] else _SEGMENT, text) is not None for one, text in zip(found, between, strict=False)
+    )
+    return LONGEST_URI.get(1 + open_ends, _SHORTEST)
+
+
 def match(template: str, uri: str) -> dict[str, str] | None:
-    """The variables' values where `uri` expands the template, else None; bad percent-encoding is no match."""
+    """The variables' values where `uri` expands the template, else None; bad percent-encoding is no match.
+
+    What is longer than `longest` is none either.
+    """
+    if len(uri) > longest(template):
+        return None
     found = _pattern(template).fullmatch(uri)
     if found is None:
         return None

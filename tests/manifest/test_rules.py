@@ -45,7 +45,7 @@ def test_versions_of_pep_440(version: str) -> None:
 def test_what_is_no_version(version: str, key: str) -> None:
     violation = only(after(**{key: version}))
     assert (violation.code, violation.pointer) == ("version-invalid", f"/{key}")
-    assert violation.fix == "write it as PEP 440 has it, as in 1.0.0"
+    assert violation.fix == "write it as PEP 440 has it, as in 1.0.0, in at most 64 characters"
 
 
 @pytest.mark.parametrize("needed", ["0.1.0", "0.2.0", "0.2", "0.2.0rc1"])

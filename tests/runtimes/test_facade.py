@@ -18,6 +18,10 @@ class HostHooks:
         """A hook with arguments."""
 
 
+def unwanted(failure: Failure) -> None:
+    pytest.fail(str(failure))
+
+
 KNOWN = hook_arguments((hookspecs, HostHooks))
 
 
@@ -52,7 +56,7 @@ def test_an_implementation_runs_in_its_plugins_frame_and_nothing_is_left_behind(
             seen.append(current.get())
             return []
 
-    manager_with(Plugin(), pytest.fail).hook.provide_tools()
+    manager_with(Plugin(), unwanted).hook.provide_tools()
     assert seen[0].plugin == "p"
     assert seen[0].where == "provide_tools"
     assert current.get() is None
@@ -64,7 +68,7 @@ def test_arguments_reach_an_implementation_that_takes_some_of_them() -> None:
         def decorate(self, width: int) -> str:
             return f"{width} wide"
 
-    assert manager_with(Plugin(), pytest.fail).hook.decorate(cluster="c", width=3) == ["3 wide"]
+    assert manager_with(Plugin(), unwanted).hook.decorate(cluster="c", width=3) == ["3 wide"]
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)])
@@ -95,7 +99,7 @@ def test_a_keyboard_interrupt_is_not_a_plugins_fault() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        manager_with(Plugin(), pytest.fail).hook.onload()
+        manager_with(Plugin(), unwanted).hook.onload()
 
 
 def test_an_exception_that_cannot_be_printed_is_still_recorded() -> None:
@@ -122,7 +126,7 @@ def test_pluggy_holds_a_facade_and_never_the_plugin() -> None:
         def onload(self) -> None:
             return None
 
-    manager = manager_with(Plugin(), pytest.fail)
+    manager = manager_with(Plugin(), unwanted)
     (held,) = manager.get_plugins()
     assert repr(held) == "<plugin p 1>"
     assert not hasattr(held, "secret")

@@ -11,6 +11,8 @@ from typing import Any
 from yazcore import OWNER, CallContext, Cancelled, Outcome, Principal
 from yazcore.writing.application import WritingApp
 
+_PAUSE = threading.Event()
+
 STOPPED = threading.Event()
 """Set when `wait_until_stopped` was stopped."""
 
@@ -20,7 +22,7 @@ def wait_until_stopped(context: CallContext) -> None:
     try:
         while True:
             context.check()
-            context.call.cancelled.wait(0.05)
+            _PAUSE.wait(0.05)
     except Cancelled:
         STOPPED.set()
         raise

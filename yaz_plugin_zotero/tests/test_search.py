@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -268,8 +268,19 @@ def index_of_one(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return filled(tmp_path_factory.mktemp("index"), [item])
 
 
+_indexes: list[Index] = []
+
+
+@pytest.fixture(autouse=True)
+def _close_indexes() -> Iterator[None]:
+    yield
+    for index in _indexes:
+        index.close()
+
+
 def filled(folder: Path, items: list[Item]) -> Index:
     index = Index(folder / "index.sqlite")
+    _indexes.append(index)
     with index.refreshing() as changes:
         changes.store(items, [str(number) for number in range(len(items))], lambda count: None)
     return index

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +29,13 @@ BIND = (
     "Zotero shows its data folder under Settings > Advanced > Files and Folders; grant {what} with: "
     "yaz grant zotero --place zotero-data=DIR"
 )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database, changed or looked at, and closed again: `with` on a connection only ends its transaction."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
 
 
 class Zotero:
@@ -178,7 +186,7 @@ def test_a_database_written_a_moment_ago_may_be_written_again_with_the_same_time
     before = library.path.stat()
     desk = make_desk(library.path.parent)
     assert desk.titles("cost risk") == ["Cost & risk in 50% of public projects"]
-    with sqlite3.connect(library.path) as database:
+    with opened(library.path) as database:
         change(database, library.keys["cost-risk"][1], "Changed zzchanged")
     database.close()
     os.utime(library.path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -213,7 +221,7 @@ def test_a_second_process_uses_the_index_of_the_first(
 def test_only_what_changed_is_read_again(library: SampleLibrary, make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(library.path.parent)
     total = desk.search("")["total"]
-    with sqlite3.connect(library.path) as database:
+    with opened(library.path) as database:
         change(database, library.keys["cost-risk"][1], "Changed title zzchanged")
         database.execute(
             "INSERT INTO deletedItems (itemID) SELECT itemID FROM items WHERE key = ?", [library.keys["court"][1]]
@@ -230,7 +238,7 @@ def test_a_change_of_every_item_leaves_an_index_as_if_read_anew(
 ) -> None:
     desk = make_desk(library.path.parent)
     desk.search("")
-    with sqlite3.connect(library.path) as database:
+    with opened(library.path) as database:
         database.execute("UPDATE items SET clientDateModified = '2026-03-03 03:03:03'")
         database.execute("UPDATE itemDataValues SET value = value || ' zzall' WHERE value LIKE '%paper%'")
     database.close()
@@ -239,7 +247,7 @@ def test_a_change_of_every_item_leaves_an_index_as_if_read_anew(
         left, right = desk.search(query, limit=50)["items"], fresh.search(query, limit=50)["items"]
         assert left == right
         assert left
-    with sqlite3.connect(desk.context.data_folder / "index.sqlite") as index:
+    with opened(desk.context.data_folder / "index.sqlite") as index:
         index.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     index.close()
 
@@ -251,7 +259,7 @@ def test_a_library_that_was_replaced_is_read_anew(
     assert desk.titles("brown board") == ["Brown v. Board of Education"]
     library.path.unlink()
     other = make_library(tmp_path / "other", items=3)
-    with sqlite3.connect(other.path) as database:
+    with opened(other.path) as database:
         database.execute("UPDATE itemDataValues SET value = 'Another court' WHERE value LIKE 'Brown v.%'")
         database.execute("UPDATE items SET version = 99")
     database.close()
@@ -301,7 +309,7 @@ def test_a_newer_schema_is_read_with_a_note(library: SampleLibrary, make_desk: C
 
 
 def set_schema(library: SampleLibrary, version: int) -> None:
-    with sqlite3.connect(library.path) as database:
+    with opened(library.path) as database:
         database.execute("UPDATE version SET version = ? WHERE schema = 'userdata'", (version,))
     database.close()
 
@@ -355,7 +363,7 @@ def test_what_the_manifest_does_not_declare_stays_the_brokers_refusal(
 
 def test_another_programs_database_is_no_library(tmp_path: Path, make_desk: Callable[..., Desk]) -> None:
     (tmp_path / "Zotero").mkdir()
-    with sqlite3.connect(tmp_path / "Zotero" / "zotero.sqlite") as database:
+    with opened(tmp_path / "Zotero" / "zotero.sqlite") as database:
         database.execute("CREATE TABLE items (a)")
     database.close()
     with pytest.raises(ToolError) as refused:
@@ -403,7 +411,7 @@ def test_where_zotero_writes_all_the_time_the_state_before_answers_and_says_so(
 ) -> None:
     desk = make_desk(library.path.parent)
     assert desk.search("cost risk")["source"]["current"] is True
-    with sqlite3.connect(library.path) as database:
+    with opened(library.path) as database:
         change(database, library.keys["cost-risk"][1], "Changed zzchanged")
     database.close()
     keep_changing(desk, library.path)
@@ -484,7 +492,7 @@ def test_an_index_in_use_by_another_process_is_never_thrown_away(
 
 def test_an_index_of_another_format_is_made_anew(library: SampleLibrary, make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(library.path.parent)
-    with sqlite3.connect(desk.context.data_folder / "index.sqlite") as index:
+    with opened(desk.context.data_folder / "index.sqlite") as index:
         index.execute("CREATE TABLE items (a)")
         index.execute("PRAGMA user_version = 999")
     index.close()

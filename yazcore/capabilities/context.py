@@ -157,7 +157,8 @@ class Context:
     * `message(key, **arguments)`: a text of the plugin's own message files, in the user's language.
     * `files`, `network`, `processes`, `mcp_servers`, `credentials`: the services; each refuses with `CapabilityError`.
     * `aio`: the same services, awaitable.
-    * `publish(data, mime, ttl)`: keeps bytes for `ttl` seconds and gives their `yaz://result/...` URI.
+    * `publish(data, mime, ttl)`: keeps bytes for `ttl` seconds, at most a day, for whoever called, and gives their
+      `yaz://result/...` URI. Raises `TypeError`, `ValueError` and `NoContext`.
     """
 
     plugin: str

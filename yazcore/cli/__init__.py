@@ -5,11 +5,13 @@ Exit status: 0 good, 1 found problems, 2 wrong use (design 9).
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import click
@@ -23,7 +25,9 @@ _COMMANDS = {
     "stop": ("yazcore.cli.serving", "Stop the running yaz."),
     "plugins": ("yazcore.cli.plugins", "List what is installed: state, runtime, tools."),
     "show": ("yazcore.cli.plugins", "Show one plugin: what it may do, what it adds, what is wrong with it."),
+    "preview": ("yazcore.cli.preview", "Show what a plugin asks for and adds, before it is installed."),
     "check": ("yazcore.cli.authors", "Check a plugin: violations and differences, for authors and CI."),
+    "manifest": ("yazcore.cli.manifest", "Write the part of a manifest that a plugin's code knows."),
     "new": ("yazcore.cli.authors", "Start a plugin from the template."),
     "tools": ("yazcore.cli.calls", "List the tools as an agent sees them."),
     "call": ("yazcore.cli.calls", "Call one tool."),
@@ -77,13 +81,28 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, the process's own where none is given, and exit."""
     # Before anything of mcp is imported: another distribution's `pydantic` entry point would run code here (trials 10).
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    _print_whatever_comes()
+    _make_streams_fit()
     try:
-        status = yaz.main(arguments, prog_name="yaz", standalone_mode=False)
+        with _terminated_in_order():
+            status = yaz.main(arguments, prog_name="yaz", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - each is told in its own words, and what nobody knows is raised again
         sys.exit(_told(error))
     # click gives the status of `Exit`; a command returns nothing
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextlib.contextmanager
+def _terminated_in_order() -> Iterator[None]:
+    """Have SIGTERM end a command as Ctrl-C does: what it has begun is undone, and its children end with it."""
+
+    def end(number: int, frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _told(error: BaseException) -> int:
@@ -129,8 +148,16 @@ def _known_in(group: BaseExceptionGroup[Any]) -> BaseException | None:
     return None
 
 
-def _print_whatever_comes() -> None:
-    """What the terminal's encoding lacks is printed as an escape; it is no reason to end."""
+def _make_streams_fit() -> None:
+    """What the terminal's encoding lacks is printed as an escape, and no file gets the number of a closed stream."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
+    # Python has none for a stream that is closed
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

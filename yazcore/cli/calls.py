@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Iterator
@@ -96,6 +95,8 @@ def call(name: str, arguments: str, project: Path | None) -> None:
         if (live := _live(home, project)) is not None:
             result = live.ask("call", report=waiting.report, name=name, arguments=given)
         else:
+            import asyncio
+
             from yazcore.serving import call_json
 
             with _alone(home, project) as application:

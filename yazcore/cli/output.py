@@ -90,12 +90,7 @@ def _taken_from_children(shown: TextIO) -> TextIO | None:
     except (OSError, ValueError):
         return None
     own = os.dup(1)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # standard error is closed
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
+    os.dup2(2, 1)
     return open(own, "w", encoding=shown.encoding, errors=shown.errors)
 
 

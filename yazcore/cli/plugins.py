@@ -65,8 +65,8 @@ def plugins(as_json: bool) -> None:
         ],
         ("ID", "VERSION", "STATE", "RUNTIME", "TOOLS", "WHY"),
     )
-    for line in ways_in(document["plugins"], home):
-        say(line)
+    for plugin_id, _, way in ways_in(document["plugins"], home):
+        say(f"{plugin_id}: {way}")
     for one in document["skipped"]:
         say(harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)))
 
@@ -83,14 +83,14 @@ def _number(faults: Sequence[object], what: str) -> str:
     return f"{len(faults)} {what}{'' if len(faults) == 1 else 's'}"
 
 
-def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[str]:
-    """For each plugin that is neither active nor allowed, a line with the reason and the command that helps."""
+def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[tuple[str, str, str]]:
+    """For each plugin that is neither active nor allowed: its id, its state and why, and the command that helps."""
     out = [one for one in statuses if one["state"] not in ("active", "allowed")]
     if not out:
         return []
     manifests = {one.id: one.manifest for one in look(home)[0]}
     return [
-        harmless(f"{one['id']} is {one['state']}: {_why(one)}; {_what_helps(one, manifests.get(one['id']))}")
+        (one["id"], harmless(f"{one['state']}: {_why(one)}"), _what_helps(one, manifests.get(one["id"])))
         for one in out
     ]
 
@@ -98,10 +98,10 @@ def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[str]:
 def _what_helps(status: dict[str, Any], manifest: Manifest | None) -> str:
     match status["state"]:
         case "held":
-            return f"it runs after: {grant_command(status['id'], manifest)}"
+            return f"{grant_command(status['id'], manifest)} lets it run"
         case "disabled":
-            return f"it runs after: yaz enable {status['id']}"
-    return f"all of it: yaz show {status['id']}"
+            return f"yaz enable {status['id']} lets it run"
+    return f"yaz show {status['id']} says all of it"
 
 
 def grant_command(plugin_id: str, manifest: Manifest | None) -> str:

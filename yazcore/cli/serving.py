@@ -128,8 +128,8 @@ def _say_ready(address: Address, application: WritingApp, home: Home, as_json: b
     statuses = [status.as_json() for status in application.host.plugins()]
     from yazcore.cli.plugins import ways_in
 
-    for line in ways_in(statuses, home):
-        say(f"not active: {line}")
+    for plugin_id, state, way in ways_in(statuses, home):
+        say(f"not active: {plugin_id} is {state}; {way}")
     say("\nTo connect a client:")
     for client, how in _connections(url, token):
         say(f"  {client:<15} {how}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
 
 import attrs
@@ -45,12 +46,16 @@ class Capability:
     it first (Y-7). `reason_key` names the plugin's own reason in its messages; an `optional` capability is asked for at
     its first use.
 
+    `schema_keywords` is what JSON Schema can say of a field beyond its type, by the field's name, and under the empty
+    name of the capability as a whole: no more than `faults` asks, so that whoever writes a manifest hears it earlier.
+
     The other fields of a subclass are its targets: snake_case here, camelCase in a manifest.
     """
 
     kind: ClassVar[str]
     service: ClassVar[str]
     sensitive: ClassVar[bool] = False
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 
     reason_key: str | None = None
     optional: bool = False
@@ -119,6 +124,17 @@ def compare(old: Capability, new: Capability) -> Comparison:
         if new.within(old):
             return "narrower"
     return "wider"
+
+
+def whole_text(form: re.Pattern[str], longest: int | None = None) -> dict[str, Any]:
+    """The JSON Schema keywords for a text that a form matches as a whole, and that has at most so many characters."""
+    keywords: dict[str, Any] = {"pattern": f"^(?:{form.pattern})$"}
+    return keywords if longest is None else {**keywords, "maxLength": longest}
+
+
+def some_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema keywords for a list of at least one entry, and those of each entry."""
+    return {"minItems": 1, "items": dict(entry)}
 
 
 _MARKS = frozenset("*?")

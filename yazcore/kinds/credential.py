@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
 
-from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, text_faults
+from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _LONGEST = 64
@@ -34,6 +34,7 @@ class Credential(Capability):
     kind: ClassVar[str] = "credential"
     service: ClassVar[str] = "credentials"
     sensitive: ClassVar[bool] = True
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {"names": some_of(whole_text(_NAME, _LONGEST))}
 
     names: tuple[str, ...]
 

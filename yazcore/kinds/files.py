@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import attrs
 
-from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, text_faults
+from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 
 PROJECT_AREA = "project"
 """The area of a request for the project of the call; no place may have this name."""
@@ -29,6 +29,9 @@ SECRET_NAMES = frozenset({".git", ".hg", ".svn"})
 """Names whose files hold credentials often enough that `fs-project` does not cover reading them; see `is_secret`."""
 
 _PLACE = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+# what no path holds; what is a path, `split_path` and `split_absolute` say
+_PLAIN = re.compile(r"[^*?\\\x00]*[^\s*?\\\x00][^*?\\\x00]*")
+_PLAIN_FOLDER = re.compile(r"[/~][^*?\\\x00]*")
 _LONGEST_PLACE = 64
 _LONGEST_PATH = 4000
 _MOST_PARTS = 100
@@ -155,6 +158,7 @@ class FsProject(Capability):
 
     kind: ClassVar[str] = "fs-project"
     service: ClassVar[str] = "files"
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paths": some_of(whole_text(_PLAIN, _LONGEST_PATH))}
 
     access: Literal["read", "write"] = "read"
     paths: tuple[str, ...] | None = None
@@ -164,10 +168,11 @@ class FsProject(Capability):
         if self.paths is None:
             return {"access": self.access}
         split = {path: split_path(path) for path in self.paths}
+        named = {parts for parts in split.values() if parts is not None}
         kept = {
             path if parts is None else "/".join(parts)
             for path, parts in split.items()
-            if parts is None or not any(other is not None and _strictly_below(parts, other) for other in split.values())
+            if parts is None or not any(parts[:length] in named for length in range(len(parts)))
         }
         return {"access": self.access, "paths": sorted(kept)}
 
@@ -238,6 +243,12 @@ class _FolderCapability(Capability):
     """What `fs-read` and `fs-write` share: one folder, by `path` or by a `place` that the user binds."""
 
     service: ClassVar[str] = "files"
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "": {"oneOf": [{"required": ["path"]}, {"required": ["place"]}], "dependentRequired": {"suggest": ["place"]}},
+        "path": whole_text(_PLAIN_FOLDER),
+        "place": {**whole_text(_PLACE, _LONGEST_PLACE), "not": {"const": PROJECT_AREA}},
+        "suggest": some_of(whole_text(_PLAIN_FOLDER)),
+    }
 
     path: str | None = None
     place: str | None = None
@@ -376,10 +387,6 @@ def _canonical_absolute(path: str) -> str:
 def _is_below(parts: tuple[str, ...] | None, folder: tuple[str, ...] | None) -> bool:
     """Whether the parts are the folder's or lie below it. What is no path lies nowhere."""
     return parts is not None and folder is not None and parts[: len(folder)] == folder
-
-
-def _strictly_below(parts: tuple[str, ...], folder: tuple[str, ...]) -> bool:
-    return len(parts) > len(folder) and _is_below(parts, folder)
 
 
 def _is_encodable(text: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
 
-from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, text_faults
+from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 
 _SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_./-]{1,128}")
@@ -39,6 +39,10 @@ class McpClient(Capability):
     kind: ClassVar[str] = "mcp-client"
     service: ClassVar[str] = "mcp_servers"
     sensitive: ClassVar[bool] = True
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "servers": some_of(whole_text(_SERVER)),
+        "tools": some_of(whole_text(_TOOL)),
+    }
 
     servers: tuple[str, ...]
     tools: tuple[str, ...] | None = None

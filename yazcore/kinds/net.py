@@ -8,12 +8,12 @@ a redirect is a new `NetRequest`, and an address has to be `public` unless the c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
 
-from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, text_faults
+from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 
 READ_METHODS = ("GET", "HEAD")
 """The HTTP methods that only read, where a capability does not say."""
@@ -21,6 +21,8 @@ READ_METHODS = ("GET", "HEAD")
 _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 _NUMERIC = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _METHOD = re.compile(r"[A-Z]{1,20}")
+_PLAIN_HOST = re.compile(r"[^\s*?/\\@#%]+")  # what no host holds; what is one, `canonical_host` says
+_LONGEST_HOST = 255
 _NEVER_READS = frozenset({"PUT", "PATCH", "DELETE", "CONNECT", "TRACE"})
 _FOREIGN = frozenset("/\\@?#%[]:")
 _PORTS = {"https": 443, "http": 80}
@@ -34,7 +36,7 @@ def canonical_host(text: str) -> str:
     """
     if not text:
         raise ValueError("it is empty")
-    if len(text) > 255:
+    if len(text) > _LONGEST_HOST:
         raise ValueError("it is longer than a host name can be")
     if not text.isprintable() or any(character.isspace() for character in text):
         raise ValueError("it holds white space or control characters")
@@ -158,6 +160,11 @@ class Net(Capability):
     kind: ClassVar[str] = "net"
     service: ClassVar[str] = "network"
     sensitive: ClassVar[bool] = True
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "hosts": some_of(whole_text(_PLAIN_HOST, _LONGEST_HOST)),
+        "ports": some_of({"minimum": 1, "maximum": 65535}),
+        "read_methods": some_of({**whole_text(_METHOD), "not": {"enum": sorted(_NEVER_READS)}}),
+    }
 
     hosts: tuple[str, ...]
     ports: tuple[int, ...] = (443,)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
 
-from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, text_faults
+from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 
 _COMMAND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _LONGEST = 64
@@ -30,6 +30,7 @@ class Process(Capability):
     kind: ClassVar[str] = "process"
     service: ClassVar[str] = "processes"
     sensitive: ClassVar[bool] = True
+    schema_keywords: ClassVar[Mapping[str, Mapping[str, Any]]] = {"commands": some_of(whole_text(_COMMAND, _LONGEST))}
 
     commands: tuple[str, ...]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from yazcore.contract import Contract
 from yazcore.declarations import ResourceDeclaration
-from yazcore.manifest.contribution_rules import repeated_names
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import is_id
+from yazcore.manifest.note_rules import repeated_names
 from yazcore.manifest.places import Fault, Path
 from yazcore.manifest.words import did_you_mean, listed, quoted
 from yazcore.uri_templates import BadTemplate, variables
@@ -20,10 +20,43 @@ SCHEME = "yaz"
 LONGEST_ADDRESS = 512
 """The longest URI or template, in characters."""
 
-_LITERAL = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*")
+LONGEST_TTL = 365 * 24 * 60 * 60 * 1000
+"""The longest time that a resource may be kept, in milliseconds: a year."""
+
+MIME = re.compile(
+    r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}(?:; ?[a-z0-9-]+=[A-Za-z0-9._-]+)*"
+)
+"""The form of a media type."""
+
+LONGEST_MIME = 255
+"""The longest media type, in characters."""
+
+_AUTHORITY_CHARACTER = r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-F]{2})"
+_PLAIN_CHARACTER = r"(?:[A-Za-z0-9_~!$&'()*+,;=:@-]|%[0-9A-F]{2})"  # of a path, but for dots and slashes
+_CHARACTER = rf"(?:\.|{_PLAIN_CHARACTER})"
+_SEGMENT = rf"(?:\.*{_PLAIN_CHARACTER}{_CHARACTER}*|\.{{3,}})"  # neither empty nor one or two dots
+_VARIABLE = r"\{\+?[A-Za-z_][A-Za-z0-9_]*\}"
+
+
+def _with_variables(character: str) -> str:
+    """A text with variables in it, of which no two touch."""
+    return rf"{character}*{_VARIABLE}(?:{character}+{_VARIABLE})*{character}*"
+
+
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_REST = re.compile(rf"{_AUTHORITY_CHARACTER}+(?:/{_SEGMENT})*")
+_REST_OF_TEMPLATE = re.compile(
+    rf"(?:{_AUTHORITY_CHARACTER}+|{_with_variables(_AUTHORITY_CHARACTER)})"
+    rf"(?:/(?:{_SEGMENT}|{_with_variables(_CHARACTER)}))*"
+)
+_LITERAL = re.compile(rf"(?:{_CHARACTER}|/)*")
 _EXPRESSION = re.compile(r"\{[^{}]*\}")
-_MIME = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)*")
+
+
+def address_form_of(schemes: Iterable[str], template: bool) -> re.Pattern[str]:
+    """The form of an address that begins with one of the schemes, as far as one expression can say it."""
+    rest = _REST_OF_TEMPLATE if template else _REST
+    return re.compile(f"(?:{'|'.join(map(re.escape, schemes))})://{rest.pattern}")
 
 
 def _resources(manifest: Manifest) -> Iterator[tuple[Path, ResourceDeclaration]]:
@@ -80,7 +113,10 @@ def address_form(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
                 message = f"{quoted(address)} has no variable"
                 yield Fault("resource-template", message, 'call it "uri", or add one', place)
                 continue
-        if fault := _form_fault(address if resource.uri is not None else _EXPRESSION.sub("x", address)):
+        fault = _form_fault(address if resource.uri is not None else _EXPRESSION.sub("x", address))
+        if fault is None and len(address) > LONGEST_ADDRESS:
+            fault = f"it is longer than {LONGEST_ADDRESS} characters"
+        if fault is not None:
             yield Fault("resource-uri", f"{quoted(address)} is not an address: {fault}", _URI_FIX, place)
 
 
@@ -92,16 +128,14 @@ def _form_fault(uri: str) -> str | None:
     scheme, separator, rest = uri.partition("://")
     if not separator or not _SCHEME.fullmatch(scheme):
         return "it begins with no scheme and ://"
-    if len(uri) > LONGEST_ADDRESS:
-        return f"it is longer than {LONGEST_ADDRESS} characters"
+    if _REST.fullmatch(rest):
+        return None
     if not _LITERAL.fullmatch(rest):
         return "it holds a query, a fragment, or a character that has to be percent-encoded"
-    authority, *segments = rest.split("/")
+    authority = rest.partition("/")[0]
     if not authority or "@" in authority or ":" in authority:
         return "what follows :// is a name, without user or port"
-    if any(segment in ("", ".", "..") for segment in segments):
-        return "a part of its path is empty or made of dots"
-    return None
+    return "a part of its path is empty or made of dots"
 
 
 def namespace(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
@@ -167,18 +201,23 @@ def scope_variable(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
             )
 
 
+def is_media_type(text: str) -> bool:
+    """Whether a text is a media type, in lower case, with plain parameters."""
+    return len(text) <= LONGEST_MIME and MIME.fullmatch(text) is not None
+
+
 def metadata(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """The media type is one, and a time to keep is not negative."""
+    """The media type is one, and a time to keep is possible."""
     for path, resource in _resources(manifest):
-        if resource.mime_type is not None and not _MIME.fullmatch(resource.mime_type):
+        if resource.mime_type is not None and not is_media_type(resource.mime_type):
             yield Fault(
                 "resource-mime-type", f"{quoted(resource.mime_type)} is not a media type",
                 'write type/subtype in lower case, as in "application/json"', (*path, "mimeType"),
             )  # fmt: skip
-        if resource.cache.ttl_ms < 0:
+        if not 0 <= resource.cache.ttl_ms <= LONGEST_TTL:
             yield Fault(
-                "resource-cache", "a resource cannot be kept for less than no time", "give milliseconds, 0 or more",
-                (*path, "cache", "ttlMs"),
+                "resource-cache", f"a resource cannot be kept for {resource.cache.ttl_ms} milliseconds",
+                f"give 0 to {LONGEST_TTL} milliseconds, at most a year", (*path, "cache", "ttlMs"),
             )  # fmt: skip
 
 

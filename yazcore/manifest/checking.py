@@ -12,7 +12,7 @@ from yazcore.contract import Contract
 from yazcore.manifest.discovery import Found
 from yazcore.manifest.messages import check_messages
 from yazcore.manifest.model import Manifest
-from yazcore.manifest.places import Fault, located, path_of
+from yazcore.manifest.places import Fault, bounded, located, path_of
 from yazcore.manifest.reading import Reading, read_found
 from yazcore.manifest.schemas import schema_faults
 from yazcore.violations import Violation
@@ -23,7 +23,7 @@ def check(manifest: Manifest, folder: Path, contract: Contract) -> tuple[Violati
 
     For a manifest that was read: its pointers have no line and column.
     """
-    return located(_faults(manifest, folder), None)
+    return located(bounded(_faults(manifest, folder)), None)
 
 
 def check_found(found: Found, contract: Contract) -> tuple[Violation, ...]:
@@ -38,7 +38,7 @@ def check_reading(reading: Reading, folder: Path) -> tuple[Violation, ...]:
     """
     if reading.manifest is None:
         return reading.violations
-    more = located(_faults(reading.manifest, folder), reading.text)
+    more = located(bounded(_faults(reading.manifest, folder)), reading.text)
     return tuple(sorted((*reading.violations, *more), key=lambda one: (one.line or 0, one.column or 0)))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
 from yazcore.contract import Contract
-from yazcore.declarations import SettingDeclaration, ToolDeclaration
+from yazcore.declarations import SettingDeclaration
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import (
     LONGEST_EXPOSED,
@@ -22,6 +22,7 @@ from yazcore.manifest.names import (
     is_message_key,
     is_name,
 )
+from yazcore.manifest.note_rules import duplicate, properties_of
 from yazcore.manifest.places import Fault, Path, path_of
 from yazcore.manifest.words import did_you_mean, is_harmless, quoted
 
@@ -31,8 +32,14 @@ LONGEST_DEADLINE = 600
 LARGEST_RESULT = 2 * 2**20
 """The largest `maxResult`, in bytes: no message between the runtimes is larger (design 5)."""
 
-_EXTENSION = re.compile(r"(\.[a-z0-9][a-z0-9_+-]*){1,3}")
-_LONGEST_NOTE = 1000
+EXTENSION = re.compile(r"(?:\.[a-z0-9][a-z0-9_+-]*){1,3}")
+"""The form of a format's extension."""
+
+LONGEST_EXTENSION = 32
+"""The longest extension, in characters."""
+
+LONGEST_DEFAULT = 2000
+"""The longest default of a setting, in characters."""
 
 
 def _singular(key: str) -> str:
@@ -74,16 +81,7 @@ def names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
                 place,
             )
         elif (first := seen.setdefault((key, folded(name)), path)) != path:
-            yield _duplicate(key, name, first, place)
-
-
-def _duplicate(key: str, name: str, first: Path, place: Path) -> Fault:
-    return Fault(
-        "name-duplicate",
-        f"entry {int(first[-1]) + 1} of {quoted(key)} has the name {quoted(name)} already; case, - and _ do not count",
-        "rename or remove one of them",
-        place,
-    )
+            yield duplicate(key, name, first, place)
 
 
 def exposed_names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
@@ -162,7 +160,7 @@ def tool_scope_argument(manifest: Manifest, contract: Contract) -> Iterator[Faul
         argument = _scope_argument(contract, tool.scope)
         if argument is None:
             continue
-        declared = _properties(tool).get(argument)
+        declared = properties_of(tool).get(argument)
         required = tool.input_schema.get("required")
         if not (
             isinstance(declared, dict)
@@ -191,11 +189,6 @@ def prompt_scope_argument(manifest: Manifest, contract: Contract) -> Iterator[Fa
             )
 
 
-def _properties(tool: ToolDeclaration) -> dict[str, Any]:
-    properties = tool.input_schema.get("properties")
-    return properties if isinstance(properties, dict) else {}
-
-
 def tool_schemas(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Arguments and structured results are objects; no arguments means a closed object (G49, G50)."""
     for index, tool in enumerate(manifest.provides.tools):
@@ -205,7 +198,7 @@ def tool_schemas(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
                 "tool-input-schema", "the arguments of a tool are an object", 'set "type": "object" at the top',
                 (*path, "inputSchema"),
             )  # fmt: skip
-        if not _properties(tool) and tool.input_schema.get("additionalProperties") is not False:
+        if not properties_of(tool) and tool.input_schema.get("additionalProperties") is not False:
             yield Fault(
                 "tool-input-open", "a tool without properties would take anything", 'set "additionalProperties": false',
                 (*path, "inputSchema"),
@@ -215,41 +208,6 @@ def tool_schemas(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
                 "tool-output-schema", "a structured result is an object", 'set "type": "object" at the top',
                 (*path, "outputSchema"),
             )  # fmt: skip
-
-
-def tool_params(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """A note on a parameter is about a property of the input schema, once each."""
-    for index, tool in enumerate(manifest.provides.tools):
-        path = ("provides", "tools", index, "params")
-        known = _properties(tool)
-        for number, param in enumerate(tool.params):
-            if param.name not in known:
-                yield Fault(
-                    "tool-param-unknown", f"{quoted(param.name)} is not a property of the input schema",
-                    did_you_mean(param.name, known, "its properties are"), (*path, number, "name"),
-                )  # fmt: skip
-        yield from repeated_names(tool.params, "params", path)
-
-
-def prompt_arguments(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """The arguments of a prompt have different names."""
-    for index, prompt in enumerate(manifest.provides.prompts):
-        path = ("provides", "prompts", index, "arguments")
-        yield from repeated_names(prompt.arguments, "arguments", path)
-        for number, argument in enumerate(prompt.arguments):
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", argument.name):
-                yield Fault(
-                    "prompt-argument-invalid", f"{quoted(argument.name)} is not a name of an argument",
-                    "use letters, digits, - and _, at most 64 characters", (*path, number, "name"),
-                )  # fmt: skip
-
-
-def repeated_names(entries: Iterable[Any], key: str, path: Path) -> Iterator[Fault]:
-    """A fault for each entry with the name of an earlier one."""
-    seen: dict[str, int] = {}
-    for index, entry in enumerate(entries):
-        if (first := seen.setdefault(entry.name, index)) != index:
-            yield _duplicate(key, entry.name, (first,), (*path, index, "name"))
 
 
 def tool_bounds(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
@@ -278,21 +236,6 @@ def tool_effect(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
             )  # fmt: skip
 
 
-def notes(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """Notes say something, and hold no character that nobody can see."""
-    for key, path, entry in _entries(manifest):
-        part = {"tools": "params", "resources": "variables", "prompts": "arguments"}.get(key)
-        for index, noted in enumerate(getattr(entry, part) if part else ()):
-            if noted.note is not None and (
-                not noted.note.strip() or len(noted.note) > _LONGEST_NOTE or not is_harmless(noted.note)
-            ):
-                yield Fault(
-                    "note-invalid", "the note is empty, too long or holds control characters",
-                    f"write a sentence of at most {_LONGEST_NOTE} visible characters",
-                    (*path, part or "", index, "note"),
-                )  # fmt: skip
-
-
 def formats(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Each format has extensions; each begins with a dot, in lower case, and belongs to one format."""
     seen: set[str] = set()
@@ -302,7 +245,7 @@ def formats(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
             message = "a format without an extension is never used"
             yield Fault("format-extension", message, 'add one, as in ".typ"', path)
         for number, extension in enumerate(form.extensions):
-            if len(extension) > 32 or not _EXTENSION.fullmatch(extension):
+            if len(extension) > LONGEST_EXTENSION or not EXTENSION.fullmatch(extension):
                 yield Fault(
                     "format-extension", f"{quoted(extension)} is not a file extension",
                     'begin with a dot and use lower case, as in ".typ"', (*path, number),
@@ -326,13 +269,22 @@ def setting_fits(setting: SettingDeclaration, value: Any) -> bool:
 
 
 def setting_defaults(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """A default is of the setting's own type."""
+    """A default is of the setting's own type, and a text that can be shown."""
     for index, setting in enumerate(manifest.provides.settings):
         if setting.default is not None and not setting_fits(setting, setting.default):
             yield Fault(
                 "setting-default", f"the default of {quoted(setting.key)} is no {setting.type}",
                 f"give a {setting.type}, or another type", ("provides", "settings", index, "default"),
             )  # fmt: skip
+        elif isinstance(setting.default, str) and not _can_be_shown(setting.default):
+            yield Fault(
+                "setting-default", f"the default of {quoted(setting.key)} is too long or holds control characters",
+                f"use at most {LONGEST_DEFAULT} visible characters", ("provides", "settings", index, "default"),
+            )  # fmt: skip
+
+
+def _can_be_shown(text: str) -> bool:
+    return len(text) <= LONGEST_DEFAULT and is_harmless(text)
 
 
 def message_keys(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
@@ -348,7 +300,6 @@ def message_keys(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
 
 RULES = (
     names, exposed_names, permissions, permission_declared, scope_known, tool_scope_argument, prompt_scope_argument,
-    tool_schemas, tool_params, prompt_arguments, tool_bounds, tool_effect, notes, formats, setting_defaults,
-    message_keys,
+    tool_schemas, tool_bounds, tool_effect, formats, setting_defaults, message_keys,
 )  # fmt: skip
 """The rules of this page, in the order they stand here."""

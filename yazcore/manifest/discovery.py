@@ -8,9 +8,8 @@ loaded by the host outside every boundary (design 5, "pip is not consent").
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any, Literal
@@ -18,18 +17,23 @@ from typing import Any, Literal
 import attrs
 
 from yazcore.contract import Contract
-from yazcore.manifest.distributions import Broken, Distribution, entry_points, normalized, scan
+from yazcore.manifest.distribution_rules import (
+    FILE_NAME,
+    Brought,
+    entry_faults,
+    entry_of,
+    file_faults,
+    group_faults,
+    package_faults,
+    script_faults,
+    scripts_in,
+)
+from yazcore.manifest.distributions import Broken, Distribution, entry_points, normalized, scan, zipped
 from yazcore.manifest.json_text import parse
-from yazcore.manifest.names import LONGEST_ID, is_id
 from yazcore.manifest.words import listed, quoted
+from yazcore.violations import Violation
 
-FILE_NAME = "manifest.json"
-"""What a manifest's file is called."""
-
-SCRIPT_GROUPS = frozenset({"console_scripts", "gui_scripts"})
-"""The entry-point groups that only make commands: nothing is loaded because of them."""
-
-_VALUE = re.compile(r"(?P<package>[A-Za-z_][A-Za-z0-9_]*):manifest\.json")
+__all__ = ["FILE_NAME", "Found", "Origin", "Skipped", "builtin", "discover"]
 
 Origin = Literal["installed", "builtin", "own"]
 
@@ -108,15 +112,16 @@ def discover(contract: Contract, path: Sequence[str] | None = None) -> tuple[tup
             continue
         if text:
             texts.append((distribution, text))
-    plugins = [pair for pair in texts if f"[{contract.group}]" in pair[1].replace(" ", "")]
+    plugins = [pair for pair in texts if _publishes(pair[1], contract)]
     scripts = _scripts(texts, {distribution.name for distribution, _ in plugins})
     found = []
     for distribution, text in plugins:
         try:
-            if (one := _look(distribution, text, contract, path, known[distribution.name], scripts)) is not None:
+            if (one := _look(distribution, text, contract, path, known, scripts)) is not None:
                 found.append(one)
         except _Skip as skip:
             skipped.append(_skipped(distribution, skip))
+    skipped += _skipped_in_zip_files(path, contract)
     return (
         tuple(sorted(found, key=lambda one: one.id)),
         tuple(sorted(set(skipped), key=lambda one: (one.distribution, one.code, one.message))),
@@ -125,6 +130,21 @@ def discover(contract: Contract, path: Sequence[str] | None = None) -> tuple[tup
 
 def _skipped(distribution: Distribution, skip: _Skip) -> Skipped:
     return Skipped(distribution=distribution.name, code=skip.code, message=skip.message, fix=skip.fix)
+
+
+def _skipped_in_zip_files(path: Sequence[str], contract: Contract) -> Iterator[Skipped]:
+    for name, file, text in zipped(path):
+        if _publishes(text, contract):
+            yield Skipped(
+                distribution=name,
+                code="distribution-in-zip",
+                message=f"it lies in {quoted(file)}, a zip file on the path",
+                fix="install it with pip: a plugin is a folder of files",
+            )
+
+
+def _publishes(text: str, contract: Contract) -> bool:
+    return f"[{contract.group}]" in text.replace(" ", "")
 
 
 def _is_named_as_plugin(distribution: Distribution, contract: Contract) -> bool:
@@ -140,7 +160,7 @@ def _look(
     text: str,
     contract: Contract,
     path: list[str],
-    same_name: list[Distribution],
+    known: Mapping[str, list[Distribution]],
     scripts: Mapping[str, frozenset[str]],
 ) -> Found | None:
     """One distribution that publishes a manifest: found, or `_Skip`, or None where it only mentions the group."""
@@ -150,20 +170,25 @@ def _look(
         raise _broken_entry_points(broken) from None
     if contract.group not in groups:
         return None
-    if not _is_chosen(distribution, same_name):
+    if not _is_chosen(distribution, known[distribution.name]):
         return None
     version = _check_metadata(distribution)
-    plugin_id, package = _check_entry(distribution, groups[contract.group], contract)
-    _check_groups(groups, contract)
-    _check_scripts(distribution, groups, contract, scripts)
+    brought = Brought(name=distribution.name, groups=groups, info=distribution.info)
+    _refuse(entry_faults(brought, contract))
+    entry = entry_of(groups, contract)
+    assert entry is not None, "no fault was found in it"
+    plugin_id, package = entry
+    _refuse(group_faults(brought, contract))
+    _refuse(script_faults(brought, contract, scripts))
     try:
         source = distribution.editable_source()
         folder = _package_folder(package, path, source)
         _check_place(distribution, folder, source)
         if source is None:
-            _check_files(distribution, package, groups)
+            _refuse(file_faults(attrs.evolve(brought, files=distribution.files()), package))
     except Broken as broken:
         raise _Skip("distribution-record-broken", str(broken), "install it again") from None
+    _refuse(package_faults(brought, package, known))
     manifest = folder / FILE_NAME
     if not manifest.is_file():
         raise _Skip(
@@ -218,82 +243,30 @@ def _check_metadata(distribution: Distribution) -> str:
     return version
 
 
-def _check_entry(distribution: Distribution, entries: Mapping[str, str], contract: Contract) -> tuple[str, str]:
-    """The plugin's id and package, if the one entry point is what it has to be."""
-    if len(entries) != 1:
-        raise _Skip(
-            "entry-point-count", f"it publishes {len(entries)} manifests in the group {contract.group}",
-            "one distribution holds one plugin: its author has to publish exactly one",
-        )  # fmt: skip
-    ((plugin_id, value),) = entries.items()
-    if not is_id(plugin_id):
-        raise _Skip(
-            "entry-point-id", f"the entry point is called {quoted(plugin_id)}, which is not a plugin id",
-            f"its author has to use a-z, 0-9 and single hyphens, at most {LONGEST_ID} characters",
-        )  # fmt: skip
-    if distribution.name != normalized(contract.prefix + plugin_id):
-        raise _Skip(
-            "distribution-name", f"{distribution.name} publishes the plugin {quoted(plugin_id)}",
-            f"a plugin with that id comes from {normalized(contract.prefix + plugin_id)} only",
-        )  # fmt: skip
-    form = _VALUE.fullmatch(value)
-    if form is None:
-        raise _Skip(
-            "entry-point-value", f"the entry point's value is {quoted(value)}",
-            f"its author has to write PACKAGE:{FILE_NAME}, with a top-level package",
-        )  # fmt: skip
-    return plugin_id, form["package"]
-
-
-def _check_groups(groups: Mapping[str, Any], contract: Contract) -> None:
-    """Entry points of other groups are loaded by whoever owns the group, in this process, granted or not."""
-    others = sorted(group for group in groups if groups[group] and group not in SCRIPT_GROUPS | {contract.group})
-    if others:
-        raise _Skip(
-            "distribution-foreign-group", f"it also publishes entry points in {listed(others)}, which others load",
-            f"its author has to publish in {contract.group} alone",
-        )  # fmt: skip
+def _refuse(faults: Iterable[Violation]) -> None:
+    """Raise the first of these faults, where there is one: a distribution is skipped for one reason."""
+    for fault in faults:
+        raise _Skip(fault.code, fault.message, fault.fix)
 
 
 def _scripts(texts: Sequence[tuple[Distribution, str]], plugins: set[str]) -> dict[str, frozenset[str]]:
-    """The commands that several distributions, or one that is no plugin, bring, each with their names.
+    """The commands that distributions bring, each with their names.
 
     Nothing is parsed where no plugin brings a command.
     """
     if not any(distribution.name in plugins and "_scripts" in text for distribution, text in texts):
         return {}
+    return script_owners(texts)
+
+
+def script_owners(texts: Iterable[tuple[Distribution, str]]) -> dict[str, frozenset[str]]:
+    """The distributions that bring each command, from their `entry_points.txt`."""
     owners: dict[str, set[str]] = {}
     for distribution, text in texts:
         if "_scripts" in text:
-            for script in _scripts_of(text):
+            for script in scripts_in(text):
                 owners.setdefault(script, set()).add(distribution.name)
     return {script: frozenset(names) for script, names in owners.items()}
-
-
-def _scripts_of(text: str) -> Iterator[str]:
-    try:
-        groups = entry_points(text)
-    except Broken:
-        return
-    for group in sorted(SCRIPT_GROUPS):
-        yield from groups.get(group, ())
-
-
-def _check_scripts(
-    distribution: Distribution,
-    groups: Mapping[str, Mapping[str, str]],
-    contract: Contract,
-    scripts: Mapping[str, frozenset[str]],
-) -> None:
-    """A command of another distribution's name would have replaced that command when it was installed."""
-    for script in sorted(name for group in SCRIPT_GROUPS for name in groups.get(group, ())):
-        owners = scripts.get(script, frozenset()) - {distribution.name}
-        if owners or script == contract.host:
-            owner = min(owners, default=contract.host)
-            raise _Skip(
-                "distribution-script-taken", f"its command {quoted(script)} has replaced the one of {owner}",
-                f"uninstall {distribution.name}, and install {owner} again",
-            )  # fmt: skip
 
 
 def _package_folder(package: str, path: list[str], source: Path | None) -> Path:
@@ -335,46 +308,3 @@ def _check_place(distribution: Distribution, folder: Path, source: Path | None) 
             "package-elsewhere", f"the package {quoted(folder.name)} on the path is not the one of {distribution.name}",
             "uninstall whatever else brings a package of that name",
         )  # fmt: skip
-
-
-def _check_files(distribution: Distribution, package: str, groups: Mapping[str, Mapping[str, str]]) -> None:
-    """It installed files in its package and its metadata folder only, and no file that Python runs when it starts."""
-    files = distribution.files()
-    if files is None:
-        raise _Skip(
-            "distribution-record-missing", f"{distribution.name} has no RECORD of the files it installed",
-            "install it with pip, which writes one",
-        )  # fmt: skip
-    if startup := [file for file in files if "/" not in file and file.endswith(".pth")]:
-        raise _Skip(
-            "distribution-startup-file", f"it installed {quoted(startup[0])}, which Python runs whenever it starts",
-            f"uninstall {distribution.name}",
-        )  # fmt: skip
-    scripts = {name for group in SCRIPT_GROUPS for name in groups.get(group, ())}
-    inside = (f"{package}/", f"{distribution.info}/")
-    stray = [file for file in files if not (_lies_in(file, inside) or _is_script(file, scripts))]
-    if stray:
-        raise _Skip(
-            "distribution-stray-file",
-            f"it installed {quoted(stray[0])}, outside its package {quoted(package)}",
-            f"uninstall {distribution.name}, and install again whatever else owned that file",
-        )
-    if f"{package}/{FILE_NAME}" not in files:
-        raise _Skip(
-            "manifest-not-owned", f"{distribution.name} did not install {package}/{FILE_NAME}",
-            "its author has to ship the file in the wheel",
-        )  # fmt: skip
-
-
-def _lies_in(file: str, folders: tuple[str, ...]) -> bool:
-    return file.startswith(folders) and ".." not in file.split("/")
-
-
-def _is_script(file: str, scripts: set[str]) -> bool:
-    """Whether a file outside is the command that an entry point asked for, `../../../bin/NAME`."""
-    *folders, name = file.split("/")
-    return (
-        folders[:1] == [".."]
-        and folders[-1] in ("bin", "Scripts")
-        and (name in scripts or name.removesuffix(".exe") in scripts)
-    )

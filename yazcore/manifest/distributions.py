@@ -7,6 +7,7 @@ Nothing here imports, parses or runs anything of a distribution but these small 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -20,12 +21,15 @@ import attrs
 MOST_BYTES = 256 * 1024
 """The largest `entry_points.txt` or `direct_url.json` that is read, in bytes."""
 
-_MOST_RECORD_BYTES = 4 * 2**20
+MOST_RECORD_BYTES = 4 * 2**20
+"""The largest RECORD that is read, in bytes."""
+
 _HEADER_BYTES = 64 * 1024
 _SUFFIXES = (".dist-info", ".egg-info")
 _PROJECT_FILES = ("pyproject.toml", "setup.py")
 _SEPARATORS = re.compile(r"[-_.]+")
 _INFO_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9._]+)(-(?P<version>[^-]+).*)?\.(dist|egg)-info")
+_ZIPPED = re.compile(r"(?P<name>[A-Za-z0-9._]+)-[^/-]+\.dist-info/entry_points\.txt")
 
 
 class Broken(ValueError):
@@ -86,16 +90,12 @@ class Distribution:
         return found["name"], found["version"]
 
     def files(self) -> list[str] | None:
-        """The paths that RECORD lists, relative to `place`, with slashes; None where there is no RECORD."""
-        text = self.read("RECORD", _MOST_RECORD_BYTES)
-        if text is None:
-            return None
-        if '"' in text:
-            import csv  # a path with a comma or a quote is rare
+        """The paths that RECORD lists, relative to `place`, with slashes; None where there is no RECORD.
 
-            rows = csv.reader(text.splitlines())
-            return [row[0].replace("\\", "/") for row in rows if row]
-        return [line.partition(",")[0] for line in text.replace("\\", "/").splitlines() if line]
+        Raises `Broken`.
+        """
+        text = self.read("RECORD", MOST_RECORD_BYTES)
+        return None if text is None else recorded_files(text)
 
     def editable_source(self) -> Path | None:
         """The project folder of an editable installation, None for any other. Raises `Broken`.
@@ -138,6 +138,18 @@ def _is_project(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _PROJECT_FILES)
 
 
+def recorded_files(text: str) -> list[str]:
+    """The paths that the text of a RECORD lists, with slashes. Raises `Broken`."""
+    if '"' in text:
+        import csv  # a path with a comma or a quote is rare
+
+        try:
+            return [row[0].replace("\\", "/") for row in csv.reader(text.splitlines()) if row]
+        except csv.Error:
+            raise Broken("RECORD is no list of files") from None
+    return [line.partition(",")[0] for line in text.replace("\\", "/").splitlines() if line]
+
+
 def entry_points(text: str) -> dict[str, dict[str, str]]:
     """The groups of an `entry_points.txt`, each with its names and values. Raises `Broken` with the line."""
     groups: dict[str, dict[str, str]] = {}
@@ -174,3 +186,20 @@ def scan(path: Sequence[str]) -> Iterator[Distribution]:
         for name in names:
             if (found := _INFO_FOLDER.fullmatch(name)) is not None:
                 yield Distribution(normalized(found["name"]), place, name)
+
+
+def zipped(path: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """What lies in zip files on the path: the distribution's name, the file, the text of its entry points.
+
+    Python imports from there, and nothing here does more than name it. A file that cannot be read holds nothing.
+    """
+    for entry in path:
+        if not os.path.isfile(entry):
+            continue
+        from yazcore.manifest.archives import opened_zip
+        from yazcore.violations import YazError
+
+        with contextlib.suppress(YazError, OSError), opened_zip(Path(entry)) as archive:
+            infos = {one: found["name"] for one in archive.files if (found := _ZIPPED.fullmatch(one)) is not None}
+            for file, data in archive.heads(infos, MOST_BYTES).items():
+                yield normalized(infos[file]), os.path.basename(entry), data.decode("utf-8", "replace")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import attrs
 
-from yazcore.manifest.places import Fault, Path, depth_offset, without_surrogates
+from yazcore.manifest.places import MOST_FAULTS, Fault, Path, depth_offset, without_surrogates
 from yazcore.manifest.words import quoted
 
 MOST_BYTES = 256 * 1024
@@ -80,7 +81,7 @@ def parse(data: bytes) -> Parsed:
         return _unreadable(*_too_deep(), text, depth_offset(text, DEEPEST))
     # naming places means walking everything, which costs more than the reading: only when there may be one to name
     if decoder.odd or _SURROGATE.search(text) or _is_too_deep(value):
-        faults = tuple(_faults(value, ()))
+        faults = tuple(islice(_faults(value, ()), MOST_FAULTS + 1))
         return Parsed(_harmless(value) if len(faults) else value, text, faults)
     return Parsed(value, text)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from yazcore.manifest.model import Manifest
-from yazcore.manifest.places import line_and_column
+from yazcore.manifest.places import MOST_FAULTS, line_and_column
 from yazcore.manifest.words import did_you_mean, escaped, is_harmless, quoted
 from yazcore.violations import Violation
 
@@ -261,29 +262,31 @@ def texts(manifest: Manifest, folder: Path | None) -> dict[str, dict[str, str]]:
 def check_messages(manifest: Manifest, folder: Path | None) -> tuple[Violation, ...]:
     """What is wrong with a plugin's message files, and with the texts that its manifest names.
 
-    Texts first, in the order in which the manifest names them, then the files.
+    Texts first, in the order in which the manifest names them, then the files. At most one more than `MOST_FAULTS`.
     """
+    return tuple(islice(_violations(manifest, folder), MOST_FAULTS + 1))
+
+
+def _violations(manifest: Manifest, folder: Path | None) -> Iterator[Violation]:
     files = {file.locale: file for file in _files_in(folder)}
     named = dict(
         reversed([*manifest.message_keys()])
     )  # a key that is named twice has the place where it is named first
     if FALLBACK not in files:
-        if not named:
-            return ()
-        name = f"{manifest.locales or 'locales'}/{FALLBACK}.ftl"
-        message = f"the manifest names texts, and the file {quoted(name)} is not there"
-        return (Violation("messages-missing", message, "add the file, and name its folder under locales", "/locales"),)
-    found = []
+        if named:
+            name = f"{manifest.locales or 'locales'}/{FALLBACK}.ftl"
+            message = f"the manifest names texts, and the file {quoted(name)} is not there"
+            yield Violation("messages-missing", message, "add the file, and name its folder under locales", "/locales")
+        return
     for key in dict.fromkeys(key for key, _ in manifest.message_keys()):
         if key not in files[FALLBACK].keys:
             message = f"{FALLBACK}.ftl has no text for {quoted(key)}"
             fix = did_you_mean(key, sorted(files[FALLBACK].keys), "its keys are")
-            found.append(Violation("message-missing", message, fix, named[key]))
+            yield Violation("message-missing", message, fix, named[key])
         for file in files.values():
-            found += _text_violations(file, key, named[key])
+            yield from _text_violations(file, key, named[key])
     for file in files.values():
-        found += _file_violations(file, named.keys())
-    return tuple(found)
+        yield from _file_violations(file, named.keys())
 
 
 def _files_in(folder: Path | None) -> list[MessageFile]:

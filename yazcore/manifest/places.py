@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import attrs
 
@@ -16,6 +17,10 @@ from yazcore.violations import Severity, Violation
 
 Path = tuple[str | int, ...]
 """Where in a document: keys and indexes, from the top."""
+
+
+MOST_FAULTS = 100
+"""The most faults of one document that are looked for: a page of mistakes is mended before the next one is read."""
 
 
 @attrs.frozen
@@ -33,6 +38,18 @@ class Fault:
     at_key: bool = False
     severity: Severity = "error"
     offset: int | None = None
+
+
+def bounded(faults: Iterable[Fault]) -> list[Fault]:
+    """The faults, where there are more than `MOST_FAULTS` only so many, with one that says so.
+
+    No more of them are made: faults by the hundred thousand, each with its advice, would take minutes.
+    """
+    found = list(islice(faults, MOST_FAULTS + 1))
+    if len(found) > MOST_FAULTS:
+        message = f"more than {MOST_FAULTS} things are wrong, and no more of them are named"
+        found[MOST_FAULTS:] = [Fault("manifest-too-many-faults", message, "mend these, and look again")]
+    return found
 
 
 def pointer(path: Path) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import attrs
 from yazcore.contract import Contract
 from yazcore.manifest.json_text import MOST_BYTES, parse
 from yazcore.manifest.model import Manifest
-from yazcore.manifest.places import Fault, located
+from yazcore.manifest.places import Fault, bounded, located
 from yazcore.manifest.rules import RULES, disagreements, id_reserved, module_elsewhere
 from yazcore.manifest.structure import structure
 from yazcore.violations import Violation
@@ -78,21 +79,22 @@ def _read(data: bytes, contract: Contract, own: bool, more: Callable[[Manifest],
     parsed = parse(data)
     if not parsed.is_json:
         return Reading(None, located(parsed.faults, parsed.text), None, parsed.text)
-    faults = list(parsed.faults)
     manifest, shape = structure(parsed.value, contract)
-    faults += _heard(shape, faults)
+    faults = [*parsed.faults, *_heard(shape, parsed.faults)]
+    judged: Iterable[Fault] = ()
     if manifest is not None:
-        judged = [fault for rule in RULES if not (own and rule is id_reserved) for fault in rule(manifest, contract)]
-        faults += _heard([*judged, *more(manifest)], faults)
+        rules = (rule for rule in RULES if not (own and rule is id_reserved))
+        judged = chain(chain.from_iterable(rule(manifest, contract) for rule in rules), more(manifest))
+    faults = bounded(chain(faults, _heard(judged, faults)))
     if not faults:
         return Reading(manifest, (), parsed.value, parsed.text)
     refused = any(fault.severity == "error" for fault in faults)
     return Reading(None if refused else manifest, located(faults, parsed.text), parsed.value, parsed.text)
 
 
-def _heard(faults: Iterable[Fault], earlier: Iterable[Fault]) -> list[Fault]:
+def _heard(faults: Iterable[Fault], earlier: Iterable[Fault]) -> Iterator[Fault]:
     """Those faults that are not about a value, or a part of one, that an earlier fault called unreadable."""
     unreadable = {fault.path for fault in earlier if fault.code != "json-duplicate-key"}
-    return [
-        fault for fault in faults if not any(fault.path[:length] in unreadable for length in range(len(fault.path) + 1))
-    ]
+    for fault in faults:
+        if not any(fault.path[:length] in unreadable for length in range(len(fault.path) + 1)):
+            yield fault

@@ -14,10 +14,14 @@ import attrs
 
 from yazcore.kinds import Capability
 from yazcore.manifest.places import Fault, Path
-from yazcore.manifest.words import did_you_mean, listed, nearest, quoted
+from yazcore.manifest.words import did_you_mean, listed, nearest, quoted, shortened
 
 if TYPE_CHECKING:
     from cattrs import Converter
+
+
+MOST_ENTRIES = 500
+"""The most entries of any list in a manifest, those inside schemas apart: what is read costs more than its bytes."""
 
 
 def camel(name: str) -> str:
@@ -85,6 +89,14 @@ class WrongType(TypeError):
         super().__init__(expected)
         self.expected = expected
         self.found = found
+
+
+class TooMany(ValueError):
+    """A list of more entries than a manifest may have."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
 
 
 class _NotOneOf(ValueError):
@@ -169,6 +181,8 @@ def converter() -> Converter:
         def a_list(value: Any, _: Any) -> Any:
             if not isinstance(value, list):  # cattrs itself would take a text for a list of its letters
                 raise WrongType("a list", value)
+            if len(value) > MOST_ENTRIES:
+                raise TooMany(len(value))
             return whole(each(value, hint))
 
         return a_list
@@ -226,11 +240,13 @@ def faults_of(error: BaseException, path: Path) -> Iterator[Fault]:
         yield wrong_type(error, path)
     elif isinstance(error, _NotOneOf):
         yield _not_one_of(error, path)
+    elif isinstance(error, TooMany):
+        yield too_many(error, path)
     elif isinstance(error, BaseValidationError):
         for inner in error.exceptions:
             yield from faults_of(inner, path)
     else:
-        message = f"{_subject(path)} does not fit: {error}"
+        message = f"{_subject(path)} does not fit: {shortened(str(error))}"
         yield Fault("manifest-wrong-value", message, "see the documentation of the host application", path)
 
 
@@ -263,6 +279,12 @@ def wrong_type(error: WrongType, path: Path) -> Fault:
     return Fault(
         "manifest-wrong-type", f"{_subject(path)} must be {error.expected}, not {_kind_of(error.found)}", fix, path
     )
+
+
+def too_many(error: TooMany, path: Path) -> Fault:
+    """A list of more entries than a manifest may have."""
+    message = f"{_subject(path)} has {error.count} entries, and at most {MOST_ENTRIES} are read"
+    return Fault("manifest-too-many", message, "leave some out, or split the plugin", path)
 
 
 def _not_one_of(error: _NotOneOf, path: Path) -> Fault:

@@ -10,28 +10,49 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from yazcore.contract import Contract
-from yazcore.manifest import address_rules, contribution_rules
+from yazcore.manifest import address_rules, contribution_rules, note_rules
 from yazcore.manifest.model import Manifest
-from yazcore.manifest.names import LONGEST_ID, is_id
+from yazcore.manifest.names import LONGEST_ID, LONGEST_VERSION, is_id, is_version
 from yazcore.manifest.places import Fault
 from yazcore.manifest.records import camel
-from yazcore.manifest.words import is_harmless, is_printable, quoted
+from yazcore.manifest.words import UNPRINTABLE, is_harmless, is_printable, quoted, shortened
 
 if TYPE_CHECKING:
     from yazcore.manifest.discovery import Found
 
 Rule = Callable[[Manifest, Contract], Iterator[Fault]]
 
-_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*")
-_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_LONGEST_URL = 2048
-_LONGEST_NAME = 100
-_LONGEST_TEXT = 2000
+MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*")
+"""The form of `module`."""
+
+LONGEST_MODULE = 255
+"""The longest `module`, in characters."""
+
+FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+"""The form of `locales`."""
+
+REPOSITORY = re.compile(
+    r"https://(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
+    r"(?:[/?#][!-~]*)?"
+)
+"""The form of `repository`: a host, without a user, a port that is one, whatever can be seen in ASCII."""
+
+LONGEST_URL = 2048
+"""The longest `repository`, in characters."""
+
+ICON = re.compile(f"[^\\s\ufe0f{UNPRINTABLE}]\ufe0f?")
+"""The form of `icon`: one character, and the mark that asks for its colourful form."""
+
+LONGEST_LINE = 100
+"""The longest name, author or licence, in characters."""
+
+LONGEST_PAGE = 2000
+"""The longest description, in characters."""
 
 
 def contract_number(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
@@ -70,14 +91,22 @@ def versions(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Both versions are versions (PEP 440)."""
     for wire, text in (("version", manifest.version), ("minAppVersion", manifest.min_app_version)):
         if _version(text) is None:
-            fix = "write it as PEP 440 has it, as in 1.0.0"
+            fix = f"write it as PEP 440 has it, as in 1.0.0, in at most {LONGEST_VERSION} characters"
             yield Fault("version-invalid", f"{quoted(text)} is not a version", fix, (wire,))
 
 
 def host_age(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
-    """The host application is at least as new as the plugin needs."""
-    needed = _version(manifest.min_app_version)
-    if needed is not None and needed > Version(contract.version):
+    """The host application is at least as new as the plugin needs; where it does not say how new it is, a warning."""
+    needed, present = _version(manifest.min_app_version), _version(contract.version)
+    if present is None:
+        yield Fault(
+            "host-version-unknown",
+            f"{contract.host} calls its version {quoted(contract.version)}, which cannot be compared",
+            f"find out whether {contract.host} is new enough for the plugin",
+            ("minAppVersion",),
+            severity="warning",
+        )
+    elif needed is not None and needed > present:
         yield Fault(
             "host-too-old",
             f"the plugin needs {contract.host} {needed} or newer, and this is {contract.host} {contract.version}",
@@ -88,7 +117,7 @@ def host_age(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
 
 def module_form(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """The class is named as `package.module:Class`."""
-    if not _MODULE.fullmatch(manifest.module):
+    if len(manifest.module) > LONGEST_MODULE or not MODULE.fullmatch(manifest.module):
         yield Fault(
             "module-invalid",
             f"{quoted(manifest.module)} does not name a class",
@@ -99,13 +128,13 @@ def module_form(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
 
 def plain_texts(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """What people read of the plugin says something, fits on a line or a page, and cannot disturb a terminal."""
-    for name, longest in (("name", _LONGEST_NAME), ("author", _LONGEST_NAME), ("description", _LONGEST_TEXT)):
+    for name, longest in (("name", LONGEST_LINE), ("author", LONGEST_LINE), ("description", LONGEST_PAGE)):
         yield from _text(getattr(manifest, name), name, longest)
     if manifest.license is not None:
-        yield from _text(manifest.license, "license", _LONGEST_NAME)
-    icon = manifest.icon
-    if icon is not None and not (len(icon.removesuffix("\ufe0f")) == 1 and icon.strip() and is_printable(icon)):
-        yield Fault("icon-invalid", f"{quoted(icon)} is not one character", "use one visible character", ("icon",))
+        yield from _text(manifest.license, "license", LONGEST_LINE)
+    if manifest.icon is not None and not ICON.fullmatch(manifest.icon):
+        message = f"{quoted(manifest.icon)} is not one character"
+        yield Fault("icon-invalid", message, "use one visible character", ("icon",))
 
 
 def _text(text: str, wire: str, longest: int) -> Iterator[Fault]:
@@ -122,28 +151,19 @@ def _text(text: str, wire: str, longest: int) -> Iterator[Fault]:
 
 def repository(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """The repository is an https URL."""
-    if manifest.repository is not None and not _is_https(manifest.repository):
+    url = manifest.repository
+    if url is not None and (len(url) > LONGEST_URL or not REPOSITORY.fullmatch(url)):
         yield Fault(
             "repository-invalid",
-            f"{quoted(manifest.repository)} is not an https URL",
+            f"{quoted(url)} is not an https URL",
             "give the address of the source, as in https://example.org/me/my-plugin",
             ("repository",),
         )
 
 
-def _is_https(text: str) -> bool:
-    if len(text) > _LONGEST_URL or not text.isascii() or not text.isprintable() or " " in text:
-        return False
-    try:
-        parts = urlsplit(text)
-        return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
-    except ValueError:
-        return False
-
-
 def locales_folder(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """The folder of message files lies directly in the package."""
-    if manifest.locales is not None and not _FOLDER.fullmatch(manifest.locales):
+    if manifest.locales is not None and not FOLDER.fullmatch(manifest.locales):
         yield Fault(
             "locales-invalid",
             f"{quoted(manifest.locales)} is not a folder of the package",
@@ -159,7 +179,8 @@ def capability_targets(manifest: Manifest, contract: Contract) -> Iterator[Fault
         faults = list(capability.faults())
         for fault in faults:
             inner = (camel(part) if isinstance(part, str) else part for part in fault.path)
-            yield Fault(fault.code, fault.message, fault.fix, ("capabilities", index, *inner))
+            place = ("capabilities", index, *inner)
+            yield Fault(fault.code, shortened(fault.message), shortened(fault.fix), place)
         if not faults and capability.kind:
             first = seen.setdefault(capability.identity, index)
             if first != index:
@@ -171,7 +192,7 @@ def capability_targets(manifest: Manifest, contract: Contract) -> Iterator[Fault
 
 RULES: tuple[Rule, ...] = (
     contract_number, id_form, id_reserved, versions, host_age, module_form, plain_texts, repository, locales_folder,
-    capability_targets, *contribution_rules.RULES, *address_rules.RULES,
+    capability_targets, *contribution_rules.RULES, *note_rules.RULES, *address_rules.RULES,
 )  # fmt: skip
 """Every rule that reading asks. Their order does not count: violations come in document order."""
 
@@ -182,7 +203,7 @@ RULES: tuple[Rule, ...] = (
 def module_elsewhere(manifest: Manifest, package: str | None) -> Iterator[Fault]:
     """The class lies in the package that the manifest lies in: nobody can take another's code (design 4)."""
     found = manifest.module.partition(":")[0].partition(".")[0]
-    if package is not None and found != package and _MODULE.fullmatch(manifest.module):
+    if package is not None and found != package and MODULE.fullmatch(manifest.module):
         yield Fault(
             "module-elsewhere",
             f"the manifest lies in the package {quoted(package)}, and its class in {quoted(found)}",
@@ -212,7 +233,4 @@ def disagreements(manifest: Manifest, found: Found) -> Iterator[Fault]:
 
 
 def _version(text: str) -> Version | None:
-    try:
-        return Version(text) if text == text.strip() else None
-    except InvalidVersion:
-        return None
+    return Version(text) if is_version(text) else None

@@ -17,7 +17,7 @@ import attrs
 
 from yazcore.manifest.patterns import BadPattern, compiled
 from yazcore.manifest.places import Fault, Path
-from yazcore.manifest.words import quoted
+from yazcore.manifest.words import is_harmless, is_printable, quoted
 
 MOST_BYTES = 64 * 1024
 """The largest schema, in bytes of compact JSON."""
@@ -124,6 +124,7 @@ def _keyword_faults(schema: Any, path: Path, places: Mapping[Path, Any]) -> Iter
         shown = quoted(str(schema["$ref"]))
         fix = 'point at a schema in this one, as in "#/$defs/item"; nothing is ever fetched'
         yield Fault("schema-ref", f"{shown} is no schema inside this one", fix, (*path, "$ref"))
+    yield from _text_faults(schema, path)
     patterns = [("pattern", schema.get("pattern"))]
     if isinstance(schema.get("patternProperties"), Mapping):
         patterns += [("patternProperties", pattern) for pattern in schema["patternProperties"]]
@@ -134,6 +135,22 @@ def _keyword_faults(schema: Any, path: Path, places: Mapping[Path, Any]) -> Iter
             except BadPattern as bad:
                 fix = "write a simpler one, or say it in the description and check it in the tool"
                 yield Fault("schema-pattern", f"the pattern {quoted(pattern)} cannot be used: {bad}", fix, (*path, key))
+
+
+def _text_faults(schema: Mapping[str, Any], path: Path) -> Iterator[Fault]:
+    """What agents read of a schema as it stands: titles, descriptions, names of properties."""
+    for key in ("title", "description"):
+        if isinstance(schema.get(key), str) and not is_harmless(schema[key]):
+            yield _unprintable(f"the {key}", (*path, key))
+    if isinstance(schema.get("properties"), Mapping):
+        for name in schema["properties"]:
+            if not is_printable(str(name)):
+                yield _unprintable(f"the name {quoted(str(name))}", (*path, "properties", name))
+
+
+def _unprintable(what: str, path: Path) -> Fault:
+    message = f"{what} holds control characters, or ones that reorder text"
+    return Fault("schema-unprintable", message, "remove them: nobody can see them", path)
 
 
 def _target(reference: Any, places: Mapping[Path, Any]) -> Path | None:

@@ -8,7 +8,8 @@ heard (`reading`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 import attrs
@@ -17,14 +18,17 @@ from yazcore.contract import Contract
 from yazcore.declarations import PermissionDeclaration, SettingDeclaration
 from yazcore.kinds import Capability, TargetFault
 from yazcore.manifest.model import Manifest, Provides
-from yazcore.manifest.places import Fault, Path
+from yazcore.manifest.places import MOST_FAULTS, Fault, Path
 from yazcore.manifest.records import (
+    MOST_ENTRIES,
     Field,
+    TooMany,
     WrongType,
     converter,
     faults_of,
     fields_of,
     missing_key,
+    too_many,
     unchecked,
     unknown_key,
     wrong_type,
@@ -57,7 +61,7 @@ def structure(document: Any, contract: Contract) -> tuple[Manifest | None, tuple
 
 
 class _Structuring:
-    """One document's structuring; `faults` grows in document order of the entries."""
+    """One document's structuring; `faults` grows in document order of the entries, to one more than are named."""
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
@@ -102,14 +106,14 @@ class _Structuring:
         if not self._is_object(value, path):
             return None
         if "kind" not in value:
-            self.faults.append(missing_key("kind", (*path, "kind")))
+            self._report([missing_key("kind", (*path, "kind"))])
             return None
         name = self._try(value["kind"], str, (*path, "kind"))
         if name is None:
             return None
         kind = self._contract.capability_kind(name)
         if kind is None:
-            self.faults.append(_unknown_kind(name, self._contract, (*path, "kind")))
+            self._report([_unknown_kind(name, self._contract, (*path, "kind"))])
             return None
         found: Capability | None = self._try({key: one for key, one in value.items() if key != "kind"}, kind, path)
         return found
@@ -126,41 +130,49 @@ class _Structuring:
     def _draft(self, cls: type, value: Any) -> Any:
         """An entry that has faults, as far as it can be read. Its faults are reported already."""
         given = value if isinstance(value, dict) else {}
-        before = len(self.faults)
-        values = {field.name: self._field(field, given, ()) for field in fields_of(cls)}
-        del self.faults[before:]
-        return unchecked(cls, values)
+        return unchecked(cls, {field.name: self._drafted(field, given) for field in fields_of(cls)})
+
+    def _drafted(self, field: Field, given: Mapping[str, Any]) -> Any:
+        try:
+            return self._converter.structure(given[field.wire], field.hint)
+        except Exception:  # noqa: BLE001 - reported already, whatever it is
+            return field.stand_in()
 
     def _field(self, field: Field, value: Mapping[str, Any], path: Path) -> Any:
         place = (*path, field.wire)
         if field.wire not in value:
             if field.required:
-                self.faults.append(missing_key(field.wire, place, field.hint))
+                self._report([missing_key(field.wire, place, field.hint)])
             return field.stand_in()
-        before = len(self.faults)
         found = self._try(value[field.wire], field.hint, place)
-        return found if len(self.faults) == before else field.stand_in()
+        return field.stand_in() if found is None else found
 
     def _try(self, value: Any, hint: Any, path: Path) -> Any:
         """The value as that type, or None and its faults."""
         try:
             return self._converter.structure(value, hint)
         except Exception as error:  # noqa: BLE001 - a host's declaration may have validators of its own
-            self.faults += faults_of(error, path)
+            self._report(faults_of(error, path))
             return None
+
+    def _report(self, faults: Iterable[Fault]) -> None:
+        self.faults += islice(faults, MOST_FAULTS + 1 - len(self.faults))
 
     def _is_object(self, value: Any, path: Path) -> bool:
         if not isinstance(value, dict):
-            self.faults.append(wrong_type(WrongType("an object", value), path))
+            self._report([wrong_type(WrongType("an object", value), path)])
         return isinstance(value, dict)
 
     def _is_list(self, value: Any, path: Path) -> bool:
         if not isinstance(value, list):
-            self.faults.append(wrong_type(WrongType("a list", value), path))
-        return isinstance(value, list)
+            self._report([wrong_type(WrongType("a list", value), path)])
+            return False
+        if len(value) > MOST_ENTRIES:
+            self._report([too_many(TooMany(len(value)), path)])
+        return len(value) <= MOST_ENTRIES
 
     def _known_keys(self, value: Mapping[str, Any], known: list[str], path: Path) -> None:
-        self.faults += (unknown_key(key, known, path) for key in value if key not in known)
+        self._report(unknown_key(key, known, path) for key in value if key not in known)
 
 
 def _unknown_kind(name: str, contract: Contract, path: Path) -> Fault:

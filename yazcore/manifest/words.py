@@ -12,13 +12,22 @@ from collections.abc import Iterable
 LONGEST_QUOTE = 60
 """The most characters of a stranger's text that a message repeats."""
 
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f"  # control characters
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of text
+HARMFUL = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters
     "\u2028\u2029"  # line breaks by other names
-    "\ud800-\udfff]"  # halves of surrogate pairs, which no output can encode
+    "\u202a-\u202e\u2066-\u2069"  # what makes a line read as another
 )
-_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""What no running text may hold, as the inside of a class in a regular expression."""
+
+UNPRINTABLE = HARMFUL + "\t\n\u061c\u200e\u200f"
+"""What no text on one line may hold, as the inside of a class: also tabs, line breaks, marks of direction."""
+
+MOST_KNOWN = 500
+"""The most words among which the nearest one is looked for: a stranger may give thousands, for a hundred faults."""
+
+_HALVES = "\ud800-\udfff"  # of surrogate pairs, which no output can encode
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}{_HALVES}]")
+_HARMFUL = re.compile(f"[{HARMFUL}{_HALVES}]")
 
 
 def escaped(text: str) -> str:
@@ -26,9 +35,9 @@ def escaped(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def is_printable(text: str, allowed: str = "") -> bool:
-    """Whether nothing in the text would be escaped, the characters of `allowed` apart."""
-    return _UNPRINTABLE.search(text) is None or all(found[0] in allowed for found in _UNPRINTABLE.finditer(text))
+def is_printable(text: str) -> bool:
+    """Whether nothing in the text would be escaped."""
+    return _UNPRINTABLE.search(text) is None
 
 
 def is_harmless(text: str) -> bool:
@@ -36,13 +45,19 @@ def is_harmless(text: str) -> bool:
 
     Marks that only give a neighbour its direction are allowed: texts in right-to-left scripts need them.
     """
-    return is_printable(text, "\n\t\u061c\u200e\u200f") and not _REORDERING.search(text)
+    return _HARMFUL.search(text) is None
 
 
 def quoted(text: str) -> str:
     """The text in quotes, cut to `LONGEST_QUOTE` characters, escaped."""
     short = text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
     return f'"{escaped(short)}"'
+
+
+def shortened(text: str, most: int = 240) -> str:
+    """A sentence of another's, with what nobody should see escaped; the middle of a long one is left out."""
+    text = escaped(text)
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"
 
 
 def listed(words: Iterable[str], most: int = 20) -> str:
@@ -56,8 +71,11 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant, or None. Case does not count, and neither do `-` and `_`."""
     from difflib import get_close_matches  # here, because a good manifest needs no suggestion
 
+    wanted = _folded(word[:LONGEST_QUOTE])
     by_fold = {_folded(one): one for one in known}
-    found = get_close_matches(_folded(word[:LONGEST_QUOTE]), by_fold, 1)
+    if len(by_fold) > MOST_KNOWN:  # those of another length are not meant
+        by_fold = dict(sorted(by_fold.items(), key=lambda pair: abs(len(pair[0]) - len(wanted)))[:MOST_KNOWN])
+    found = get_close_matches(wanted, by_fold, 1)
     return by_fold[found[0]] if found else None
 
 

@@ -45,6 +45,12 @@ _LAST_FRAMES_SECONDS = 0.05
 _GRACE_SECONDS = 1
 _KEEP_ALIVE_SECONDS = 75
 
+MOST_CONNECTIONS = 512
+"""How many connections are held at once; more are closed at once. Each takes a file of those the process may open."""
+
+REQUEST_SECONDS = 30.0
+"""How long the first request of a connection may take to arrive, in seconds."""
+
 
 def _nobody(token: str) -> Principal | None:
     return None
@@ -229,3 +235,22 @@ class _Connection(H11Protocol):
         super().__init__(*args, **kwargs)
         # A request line would carry what somebody put into the query.
         self.access_log = False
+        self._silence: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Hold the connection, unless there are too many, or nothing is asked on it (uvicorn knows neither bound)."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._silence = self.loop.call_later(REQUEST_SECONDS, self._end_in_silence)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let the connection go."""
+        super().connection_lost(exc)
+        if self._silence is not None:
+            self._silence.cancel()
+
+    def _end_in_silence(self) -> None:
+        if self.cycle is None:
+            self.transport.abort()

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import anyio
 from mcp.server.session import ServerSession
 
-from yazcore.gate import ProtocolFault
+from yazcore.outcomes import ProtocolFault
 
 _T = TypeVar("_T")
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from yazcore.contributions import Link
-from yazcore.gate import Content, Outcome
+from yazcore.outcomes import Content, Outcome
 
 
 def tool_result(outcome: Outcome) -> dict[str, Any]:

@@ -30,10 +30,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from yazcore.gate import INVALID_PARAMS, ProtocolFault
 from yazcore.mcp.help import instructions
 from yazcore.mcp.progress import Progress
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
+from yazcore.mcp.sessions import Sessions
 from yazcore.mcp.surface import (
     BadCursor,
     list_page,
@@ -42,6 +42,7 @@ from yazcore.mcp.surface import (
     template_object,
     tool_object,
 )
+from yazcore.outcomes import INVALID_PARAMS, ProtocolFault
 from yazcore.permissions import Principal
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ PRINCIPAL = "yazcore.principal"
 BODY_BYTES = 2**20
 """The most bytes the body of a request may have; a model never writes as much."""
 
-MAX_SESSIONS = 64
-"""How many sessions of the older protocol era may be open at once: each keeps 36 KiB (mcp D3)."""
+MAX_SESSIONS = 512
+"""How many sessions of the older protocol era may be open at once, of all principals together."""
 
 SESSION_IDLE_SECONDS = 300.0
 """After how much silence a session of the older era ends."""
@@ -262,7 +263,8 @@ class Face:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            loop.call_soon_threadsafe(changed.set)
+            with contextlib.suppress(RuntimeError):  # a loop that was closed over this: whoever commits is not to suffer
+                loop.call_soon_threadsafe(changed.set)
 
         forget = self._host.catalogue.on_change(wake)
         try:
@@ -285,7 +287,7 @@ class Face:
 
         Answers may be streams: a plain JSON answer would lose progress, and cancelling when a client leaves (mcp D3).
         """
-        manager = StreamableHTTPSessionManager(
+        manager = Sessions(
             self.server,
             json_response=False,
             stateless=False,

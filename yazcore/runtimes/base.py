@@ -109,8 +109,14 @@ class RunningPlugin(Protocol):
     def run_hook(self, hook: str, seconds: float) -> None:
         """Run this plugin's own implementations of `onload` or `onunload`. Raises `PluginFailed`."""
 
+    def settle(self) -> None:
+        """Take no more calls, and wait for those that run: each until it ends or its deadline is over.
+
+        A call that nobody waits for any more, or that has no deadline, is not waited for.
+        """
+
     def close(self) -> None:
-        """Let go of everything: threads, loops, processes."""
+        """Let go of everything: threads, loops, processes. What still runs is cut."""
 
 
 class Runtime(Protocol):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import traceback
+from asyncio.exceptions import CancelledError
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -21,9 +22,13 @@ import pluggy
 from yazcore.capabilities.context import Frame, current
 from yazcore.hookspecs import PROJECT, hookimpl
 
-PLUGIN_FAULTS = (Exception, SystemExit)
-"""What a plugin may raise without hurting anyone: not KeyboardInterrupt, CancelledError, GeneratorExit."""
+NO_FAULTS = (KeyboardInterrupt, CancelledError, GeneratorExit)
+"""What is not taken for a fault of the plugin whose hook runs: it may be meant for whoever called the hook."""
 
+LONGEST_TEXT = 8_000
+"""The most characters that are kept of what an exception says."""
+
+_LONGEST_TRACE = 64_000
 _TRACE_FRAMES = 20
 _STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -50,16 +55,24 @@ class Failure:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
+        return _kept(str(error), LONGEST_TEXT)
     except BaseException:  # noqa: BLE001 - the plugin's own __str__ failed
         return "<unprintable>"
 
 
 def _trace(error: BaseException) -> str:
     try:
-        return "".join(traceback.format_exception(error, limit=-_TRACE_FRAMES))
+        return _kept("".join(traceback.format_exception(error, limit=-_TRACE_FRAMES)), _LONGEST_TRACE)
     except BaseException:  # noqa: BLE001 - formatting calls the plugin's own __str__ and __notes__
         return ""
+
+
+def _kept(text: str, most: int) -> str:
+    """The text as far as it is kept and can be encoded; a plain `str`, whatever class the plugin's was."""
+    text = str.__str__(text)
+    if len(text) > most:
+        text = f"{text[:most]}… ({len(text) - most} more characters)"
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @attrs.frozen
@@ -149,7 +162,9 @@ def guard(function: Callable[..., Any], frame: Frame, failed: Callable[[Failure]
             token = enter(frame)
             try:
                 return function()
-            except PLUGIN_FAULTS as error:
+            except NO_FAULTS:
+                raise
+            except BaseException as error:  # noqa: BLE001 - a panic of a library is no Exception
                 failed(Failure.of(error, plugin, version, where))
             finally:
                 leave(token)
@@ -162,7 +177,9 @@ def guard(function: Callable[..., Any], frame: Frame, failed: Callable[[Failure]
         token = enter(frame)
         try:
             return function(*args)
-        except PLUGIN_FAULTS as error:
+        except NO_FAULTS:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as above
             failed(Failure.of(error, plugin, version, where))
         finally:
             leave(token)

@@ -12,9 +12,11 @@ import contextlib
 import contextvars
 import importlib
 import inspect
+import math
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import CancelledError, Future, InvalidStateError, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
@@ -23,7 +25,6 @@ import attrs
 from yazcore.capabilities.context import Call, CallContext, Frame, current
 from yazcore.runtimes.base import STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource, handler_error
 from yazcore.runtimes.facade import (
-    PLUGIN_FAULTS,
     Facade,
     Failure,
     Implementation,
@@ -33,7 +34,7 @@ from yazcore.runtimes.facade import (
     implementations,
 )
 from yazcore.runtimes.threads import Threads
-from yazcore.runtimes.values import answer, portable
+from yazcore.runtimes.values import answer, portable, readable
 
 SYNC_THREADS = 8
 """How many blocking handlers of one plugin run at a time."""
@@ -51,44 +52,66 @@ class TrustedRuntime:
     def start(self, source: PluginSource) -> TrustedPlugin:
         """Import and construct the plugin in a thread of its own, so that one that hangs does not hang the host."""
         manifest = source.manifest
+        frame = Frame(plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"))
         threads = Threads(f"yaz-{manifest.id}", SYNC_THREADS)
+        known = hook_arguments(source.contract.hookspecs)
         try:
-            made = _within(
-                threads.submit(lambda: _make(source)), STARTING_SECONDS, manifest.id, manifest.version, "starting it"
+            started = threads.submit(
+                _told(lambda: _hooks_of(_make(source), known), frame, "import or constructor", kept=(HooksRefused,))
             )
-            found = tuple(implementations(made))
-            known = hook_arguments(source.contract.hookspecs)
-            faults = tuple(fault for implementation in found for fault in hook_faults(implementation, known))
-            if faults:
-                raise HooksRefused(faults)
+            found = _within(started, STARTING_SECONDS, frame, "starting it")
         except BaseException:
             threads.close()
             raise
-        return TrustedPlugin(source, [one for one in found if one.hook in known], threads)
+        return TrustedPlugin(source, found, threads)
 
 
 def _make(source: PluginSource) -> object:
-    manifest = source.manifest
-    frame = Frame(plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"))
-    token = current.set(frame)
-    try:
-        if source.make is not None:
-            return source.make(source.context)
-        module, _, name = manifest.module.partition(":")
-        return getattr(importlib.import_module(module), name)(source.context)
-    except PLUGIN_FAULTS as error:
-        failure = Failure.of(error, manifest.id, manifest.version, "import or constructor")
-        raise PluginFailed(str(failure), failure) from None
-    finally:
-        current.reset(token)
+    if source.make is not None:
+        return source.make(source.context)
+    module, _, name = source.manifest.module.partition(":")
+    return getattr(importlib.import_module(module), name)(source.context)
 
 
-def _within(future: Future[Any], seconds: float, plugin: str, version: str, what: str) -> Any:
+def _hooks_of(made: object, known: dict[str, tuple[str, ...]]) -> list[Implementation]:
+    """The hooks of a plugin's object. In its own thread too: looking at it runs code of its own. `HooksRefused`."""
+    found = list(implementations(made))
+    if faults := tuple(fault for implementation in found for fault in hook_faults(implementation, known)):
+        raise HooksRefused(faults)
+    return [one for one in found if one.hook in known]
+
+
+def _told(
+    work: Callable[[], Any], frame: Frame, where: str, kept: tuple[type[Exception], ...] = ()
+) -> Callable[[], Any]:
+    """`work` for one of the plugin's threads: in its frame, and whatever it raises is `PluginFailed`, rendered there.
+
+    A thread of a plugin is never the one that Ctrl-C ends, so a `KeyboardInterrupt` in it is the plugin's own.
+    """
+
+    def told() -> Any:
+        token = current.set(frame)
+        try:
+            return work()
+        except kept:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as above; nothing of it may end a host
+            failure = Failure.of(error, frame.plugin, frame.version, where)
+            raise PluginFailed(str(failure), failure) from None
+        finally:
+            current.reset(token)
+
+    return told
+
+
+def _within(future: Future[Any], seconds: float, frame: Frame, what: str) -> Any:
     try:
         return future.result(seconds)
     except FutureTimeout:
         future.cancel()
-        raise PluginFailed(f"{plugin} {version}: {what} took longer than {seconds:g} seconds") from None
+        raise PluginFailed(f"{frame.plugin} {frame.version}: {what} took longer than {seconds:g} seconds") from None
+    except CancelledError:
+        raise PluginFailed(f"{frame.plugin} {frame.version}: it was ended before {what} was done") from None
 
 
 class TrustedPlugin:
@@ -101,6 +124,8 @@ class TrustedPlugin:
         self._threads = threads
         self._loop: _Loop | None = None
         self._loop_lock = threading.Lock()
+        self._closed = False
+        self._calls: dict[Future[Any], Call] = {}
         self._handlers: dict[tuple[str, str, str], tuple[Callable[..., Any], bool]] = {}
         self.failures: list[Failure] = []
         self._failed_so_far = 0
@@ -108,16 +133,13 @@ class TrustedPlugin:
         self.facade = Facade(self._plugin, self._version)
         self._own_hooks: dict[str, list[Callable[..., Any]]] = {}
         for implementation in found:
-            posture = "write" if implementation.hook in _WRITING_HOOKS else "read"
-            frame = Frame(
-                plugin=self._plugin,
-                version=self._version,
-                where=implementation.hook,
-                call=Call(posture=posture),  # type: ignore[arg-type]
-            )
-            guarded = guard(implementation.function, frame, self._failed)
+            guarded = guard(implementation.function, self._frame(implementation.hook), self._failed)
             self.facade.add(implementation, guarded)
             self._own_hooks.setdefault(implementation.hook, []).append(guarded)
+
+    def _frame(self, hook: str) -> Frame:
+        call = Call(posture="write" if hook in _WRITING_HOOKS else "read")
+        return Frame(plugin=self._plugin, version=self._version, where=hook, call=call)
 
     def _failed(self, failure: Failure) -> None:
         self._context.log.error("%s", failure)
@@ -131,8 +153,9 @@ class TrustedPlugin:
         returned = {}
         for hook, function in hooks.items():
             before = self._failed_so_far
-            future = self._threads.submit(function)
-            returned[hook] = _within(future, STARTING_SECONDS, self._plugin, self._version, hook)
+            frame = self._frame(hook)
+            future = self._threads.submit(_told(function, frame, hook))
+            returned[hook] = _within(future, STARTING_SECONDS, frame, hook)
             self._raise_since(before)
         return returned
 
@@ -147,28 +170,48 @@ class TrustedPlugin:
 
     def submit(self, key: str, name: str, field: str, call: Call, *args: Any) -> Future[Any]:
         """Run one handler: on the plugin's loop if it is async, in one of its threads if not."""
+        if self._closed:
+            raise RuntimeError(f"{self._plugin} was taken out")
         handler, is_async = self._handlers[key, name, field]
         frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
         context = CallContext(base=self._context, call=call)
         arguments = [portable(value) for value in args]
-        finish = answer if key == "tools" else portable
+        finish = {"tools": answer, "resources": readable if field == "handler" else portable}.get(key, portable)
+        future: Future[Any]
         if is_async:
-            return self._start_loop().submit(_run_async(handler, frame, context, arguments, finish))
-        return self._threads.submit(lambda: _run_sync(handler, frame, context, arguments, finish))
+            future = self._start_loop().submit(_run_async(handler, frame, context, arguments, finish))
+        else:
+            future = self._threads.submit(lambda: _run_sync(handler, frame, context, arguments, finish))
+        self._calls[future] = call
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: Future[Any]) -> None:
+        self._calls.pop(future, None)
 
     def run_hook(self, hook: str, seconds: float) -> None:
         """Run this plugin's own implementations of one hook."""
         before = self._failed_so_far
+        frame = self._frame(hook)
         for function in self._own_hooks.get(hook, ()):
-            _within(self._threads.submit(function), seconds, self._plugin, self._version, hook)
+            _within(self._threads.submit(_told(function, frame, hook)), seconds, frame, hook)
         self._raise_since(before)
 
     def _raise_since(self, before: int) -> None:
         if self._failed_so_far > before and self._last_failure is not None:
             raise PluginFailed(str(self._last_failure), self._last_failure)
 
+    def settle(self) -> None:
+        """Take no more calls, and wait for those that run, each until its deadline."""
+        self._closed = True
+        for future, call in tuple(self._calls.items()):
+            left = call.deadline - time.monotonic()
+            if left > 0 and math.isfinite(left) and not call.cancelled.is_set():
+                wait((future,), left)
+
     def close(self) -> None:
         """End the threads and the loop; a handler that hangs keeps its (daemon) thread, and nothing else."""
+        self._closed = True
         self._threads.close()
         with self._loop_lock:
             if self._loop is not None:
@@ -198,7 +241,7 @@ def _run_sync(
     token = current.set(frame)
     try:
         return finish(handler(context, *arguments))
-    except PLUGIN_FAULTS as error:
+    except BaseException as error:  # noqa: BLE001 - Ctrl-C ends the main thread, never one of these
         raise handler_error(error, frame) from None
     finally:
         current.reset(token)
@@ -214,7 +257,9 @@ async def _run_async(
     current.set(frame)
     try:
         return finish(await handler(context, *arguments))
-    except PLUGIN_FAULTS as error:
+    except (asyncio.CancelledError, GeneratorExit):  # this task is being ended
+        raise
+    except BaseException as error:  # noqa: BLE001 - a KeyboardInterrupt would end the loop of all its other calls
         raise handler_error(error, frame) from None
 
 
@@ -224,13 +269,16 @@ class _Loop:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._running: dict[Future[Any], asyncio.Task[None]] = {}
+        self._ending = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_forever()
+            while not self._ending:  # a handler can stop the loop it runs on, and its other calls still wait
+                with contextlib.suppress(SystemExit, KeyboardInterrupt):  # of a task that a handler left behind
+                    self._loop.run_forever()
         finally:
             self._loop.close()
 
@@ -245,7 +293,7 @@ class _Loop:
         async def work() -> None:
             try:
                 value = await coroutine
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, GeneratorExit):
                 future.cancel()
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it raised is the caller's to see
@@ -287,6 +335,7 @@ class _Loop:
             for future in tuple(self._running):  # a task that was cancelled before its first step told nobody
                 future.cancel()
             await self._loop.shutdown_default_executor()
+            self._ending = True
             self._loop.stop()
 
         if not self._loop.is_closed():

@@ -19,6 +19,7 @@ MAX_DEPTH = 64
 MAX_STRUCTURE = 2 * 2**20
 """The most bytes of a structured value (a hostile one of 32 MiB costs a host 2.3 GB and 9 s)."""
 
+_LINK_BYTES = 48  # what the wire adds to the texts of a link
 _LARGEST = 2**64 - 1
 _SMALLEST = -(2**63)
 
@@ -39,55 +40,90 @@ class Answer:
 def portable(value: Any) -> Any:
     """A copy of `value` as plain data: None, bool, int, float, str, bytes, list, dict with string keys.
 
-    Raises `NotPortable` for anything else, and where the whole is deeper than 64 or larger than 2 MiB.
+    Raises `NotPortable` for anything else, and where the whole is deeper than 64 or larger than 2 MiB; bytes that are
+    the whole value are not counted, for they travel in parts.
     """
-    budget = [MAX_STRUCTURE]
-    return _copy(value, "", 0, budget)
+    return value if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE))
 
 
-def _spend(budget: list[int], size: int, where: str) -> None:
-    budget[0] -= size
-    if budget[0] < 0:
-        raise NotPortable(f"{where or 'the value'} is larger than {MAX_STRUCTURE} bytes: page it, or publish it")
+def readable(value: Any) -> Any:
+    """What a resource's handler returned: a text, bytes, or a copy of JSON data. Raises `NotPortable`."""
+    return value if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE, has_bytes=False))
 
 
-def _copy(value: Any, where: str, depth: int, budget: list[int]) -> Any:
+_Place = tuple["_Place", str | int] | None
+"""Where a value stands, from the inside out: written out only in a complaint, for most values give no cause."""
+
+_LONGEST_NAME = 64
+
+
+class _Budget:
+    """What is left of the bytes that a structure may have, and whether bytes may stand in it."""
+
+    __slots__ = ("has_bytes", "left")
+
+    def __init__(self, left: int, has_bytes: bool = True) -> None:
+        self.left = left
+        self.has_bytes = has_bytes
+
+    def spend(self, size: int, place: _Place) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise NotPortable(f"{_named(place)} is larger than {MAX_STRUCTURE} bytes: page it, or publish it")
+
+
+def _named(place: _Place) -> str:
+    names: list[str] = []
+    while place is not None:
+        place, name = place
+        text = str(name)
+        names.append(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…")
+    return "".join(f"/{name}" for name in reversed(names)) or "the value"
+
+
+def _copy(value: Any, place: _Place, depth: int, budget: _Budget) -> Any:
     kind = type(value)
     if value is None or kind is bool:
-        _spend(budget, 1, where)
+        budget.spend(1, place)
         return value
     if kind is str:
-        try:
-            _spend(budget, len(value.encode()), where)
-        except UnicodeEncodeError:
-            raise NotPortable(f"{where or 'the value'} holds half of a surrogate pair") from None
+        budget.spend(_size(value, place), place)
         return value
     if kind is int:
-        _spend(budget, 8, where)
+        budget.spend(8, place)
         if not _SMALLEST <= value <= _LARGEST:
-            raise NotPortable(f"{where or 'the value'} is an integer over 64 bits")
+            raise NotPortable(f"{_named(place)} is an integer over 64 bits")
         return value
     if kind is float:
-        _spend(budget, 8, where)
+        budget.spend(8, place)
         if not math.isfinite(value):
-            raise NotPortable(f"{where or 'the value'} is {value}, which JSON does not have")
+            raise NotPortable(f"{_named(place)} is {value}, which JSON does not have")
         return value
-    if kind is bytes:
+    if kind is bytes and budget.has_bytes:
+        budget.spend(len(value), place)
         return value
     if depth >= MAX_DEPTH:
-        raise NotPortable(f"{where or 'the value'} is nested deeper than {MAX_DEPTH}")
+        raise NotPortable(f"{_named(place)} is nested deeper than {MAX_DEPTH}")
     if kind is list or kind is tuple:
-        _spend(budget, 8, where)
-        return [_copy(item, f"{where}/{index}", depth + 1, budget) for index, item in enumerate(value)]
+        budget.spend(8, place)
+        return [_copy(item, (place, index), depth + 1, budget) for index, item in enumerate(value)]
     if kind is dict:
+        budget.spend(8, place)
         copied = {}
         for key, item in value.items():
             if type(key) is not str:
-                raise NotPortable(f"{where or 'the value'} has a key that is no text: {type(key).__name__}")
-            _copy(key, f"{where}/<key>", depth + 1, budget)
-            copied[key] = _copy(item, f"{where}/{key}", depth + 1, budget)
+                raise NotPortable(f"{_named(place)} has a key that is no text: {type(key).__name__}")
+            budget.spend(_size(key, (place, "<key>")), place)
+            copied[key] = _copy(item, (place, key), depth + 1, budget)
         return copied
-    raise NotPortable(f"{where or 'the value'} is a {kind.__name__}; only plain data may leave a plugin")
+    raise NotPortable(f"{_named(place)} is a {kind.__name__}; only plain data may leave a plugin")
+
+
+def _size(text: str, place: _Place) -> int:
+    try:
+        return len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError:
+        raise NotPortable(f"{_named(place)} holds half of a surrogate pair") from None
 
 
 def answer(value: Any) -> Answer:
@@ -96,15 +132,31 @@ def answer(value: Any) -> Answer:
     A dict is the structured result, a `Page` the structured `{"items", "nextCursor"}`, a `Result` says each part, a
     text is text alone. Raises `NotPortable` for anything else.
     """
+    budget = _Budget(MAX_STRUCTURE, has_bytes=False)
     if isinstance(value, Result):
-        structured = None if value.structured is None else portable(dict(value.structured))
-        if value.text is not None and type(value.text) is not str:
+        structured = None if value.structured is None else _copy(dict(value.structured), None, 0, budget)
+        text = value.text
+        if text is not None and type(text) is not str:
             raise NotPortable("the text of the result is no text")
-        return Answer(structured=structured, text=portable(value.text), links=tuple(value.links))
+        links = tuple(_link(link, ((None, "links"), index), budget) for index, link in enumerate(value.links))
+        return Answer(structured=structured, text=_copy(text, None, 0, budget), links=links)
     if isinstance(value, Page):
-        return Answer(structured=portable({"items": list(value.items), "nextCursor": value.next_cursor}))
+        return Answer(structured=_copy({"items": list(value.items), "nextCursor": value.next_cursor}, None, 0, budget))
     if type(value) is dict:
-        return Answer(structured=portable(value))
+        return Answer(structured=_copy(value, None, 0, budget))
     if type(value) is str:
-        return Answer(text=portable(value))
+        return Answer(text=_copy(value, None, 0, budget))
     raise NotPortable(f"the result is a {type(value).__name__}; return a dict, a Page, a Result or a text")
+
+
+def _link(link: Any, place: _Place, budget: _Budget) -> Link:
+    """A copy of a link that is one: every part a text, or absent where it may be."""
+    if not isinstance(link, Link):
+        raise NotPortable(f"{_named(place)} is a {type(link).__name__}, not a Link")
+    budget.spend(_LINK_BYTES, place)
+    parts = {field.name: getattr(link, field.name) for field in attrs.fields(Link)}
+    for name, part in parts.items():
+        if type(part) is not str and not (part is None and name in ("mime_type", "description")):
+            raise NotPortable(f"{_named((place, name))} is no text")
+        _copy(part, (place, name), 0, budget)
+    return Link(**parts)

@@ -14,11 +14,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from yazcore.capabilities.context import Call
 from yazcore.contract import Contract
-from yazcore.gate import Content, Outcome
 from yazcore.granting import revoke
 from yazcore.home import Home
-from yazcore.host import Host, PluginStatus
+from yazcore.host import Host
+from yazcore.outcomes import Content, Outcome
 from yazcore.permissions import OWNER, Principal
+from yazcore.plugin_status import PluginStatus
 from yazcore.testing.installing import installed
 from yazcore.testing.settings import write_settings
 from yazcore.violations import Difference, Violation, YazError, sentence

@@ -37,7 +37,7 @@ class WritingApp:
     ) -> None:
         self._port = HostFormats(self)
         self.formats = Formats(self._port)
-        self.workspace = Workspace(roots, Identities(home), self.formats)
+        self.workspace = Workspace(roots, Identities(home), self.formats, own=home.folder)
         self.compiler = Compiler(self.formats, engines, home, compile_seconds)
 
     def projects(self) -> list[dict[str, str]]:

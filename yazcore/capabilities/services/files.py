@@ -70,8 +70,8 @@ class _Reached:
 class FileService:
     """Files for one plugin. Every method raises `CapabilityError` where the broker or the path forbids it.
 
-    `places` gives the folder of a place name; `closed` are folders of the host itself (`YAZ_HOME`), which no place and
-    no path may hold or lie in; `quota` bounds the data folder, in bytes, when a copy is made.
+    `places` gives the folder of a place name; `closed` are folders of the host itself (`YAZ_HOME`), which no project,
+    no place and no path may hold or lie in; `quota` bounds the data folder, in bytes, when a copy is made.
 
     Other failures are `ServiceError`: `file-not-found`, `file-is-folder`, `not-a-folder`, `file-too-large`,
     `file-not-text`, `file-read-only`, `file-not-permitted`, `file-name-too-long`, `folder-too-large`, `disk-full`,
@@ -335,19 +335,19 @@ class FileService:
                 command = f"yaz grant {self._plugin} --place {request.area}=DIR"
                 refuse(f"no folder is bound to {request.area}; the user can do it with: {command}", "not-granted")
             folder, what = bound, f"the folder of {request.area}"
-        if request.area != PROJECT_AREA and (why := self._unfit(folder)):
+        if why := self._unfit(folder, request.area):
             refuse(f"{what} can be granted to no plugin: {why}")
         opened = _root_or_reason(folder)
         if isinstance(opened, str):
             refuse(f"{what} cannot be opened: {opened}")
         return opened
 
-    def _unfit(self, folder: Path) -> str:
+    def _unfit(self, folder: Path, area: str) -> str:
         real = os.path.realpath(folder)
         parts = Path(real).parts
         if any(parts[: len(one)] == one or one[: len(parts)] == parts for one in self._closed):
             return "it holds the application's own files"
-        return too_wide(real)
+        return too_wide(real) if area != PROJECT_AREA else ""
 
     @contextmanager
     def _open_file(self, reached: _Reached) -> Iterator[int]:

@@ -30,10 +30,15 @@ class Root:
 
 
 class Workspace:
-    """The roots and the open projects. Safe from any thread."""
+    """The roots and the open projects. Safe from any thread.
 
-    def __init__(self, roots: Sequence[Path], identities: Identities, formats: Formats) -> None:
+    `own` is the application's own folder, with its grants and secrets: no project may hold it or lie in it, for what
+    lies in a project an agent may read and write.
+    """
+
+    def __init__(self, roots: Sequence[Path], identities: Identities, formats: Formats, own: Path | None = None) -> None:
         self.roots = _named(roots)
+        self._own = own
         self._identities = identities
         self._formats = formats
         self._lock = threading.Lock()
@@ -44,13 +49,15 @@ class Workspace:
 
         Nothing is written into the folder. Opening an open project reads its settings anew and gives the same id.
         Raises `YazError`: `root-unknown`, `document-path`, `project-not-found` (also for what lies outside the root,
-        whatever way it is reached), `project-settings-broken`, `project-no-entry`, `project-entry-missing`,
+        whatever way it is reached), `project-own-files`, `project-settings-broken`, `project-no-entry`,
+        `project-entry-missing`,
         `project-id-taken`, `workspace-full`, `format-failed`.
         """
         folder = self._folder(root, path)
         settings = read_settings(folder)
         candidate = Folder(id=self._identities.of(folder, settings.id), name=settings.name or folder.name, root=folder)
         project = self._project(candidate, settings)
+        self._keep_apart(folder)
         with self._lock:
             self._open = {one: held for one, held in self._open.items() if held.root.is_dir()}
             held = self._open.get(project.id)
@@ -93,6 +100,15 @@ class Workspace:
             # RuntimeError: symbolic links in a circle, up to Python 3.12.
             raise missing from None
         return folder
+
+    def _keep_apart(self, folder: Path) -> None:
+        own = self._own.resolve() if self._own is not None else None
+        if own is not None and (own.is_relative_to(folder) or folder.is_relative_to(own)):
+            raise YazError(
+                "project-own-files",
+                "the folder holds the application's own files (YAZ_HOME), or lies among them",
+                "open the folder of one project, or let YAZ_HOME name a folder outside it",
+            )
 
     def _project(self, folder: Folder, settings: Settings) -> Project:
         if settings.entry is not None:

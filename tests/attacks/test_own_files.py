@@ -1,0 +1,80 @@
+"""The application's own folder, with its secrets and grants, inside a project: no agent reaches it by any way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from tests.capabilities.conftest import Setup, entered
+from tests.writing.worlds import write
+from yazcore import CapabilityError, Home, YazError
+from yazcore.kinds import FsProject
+from yazcore.writing.application import open_writing
+
+Enter = Callable[[Any], AbstractContextManager[Any]]
+
+
+@attrs.frozen
+class Project:
+    root: Path
+    id: str = "prj_aaaaaaaaaaaa"
+    name: str = "thesis"
+
+
+@pytest.mark.parametrize("below", ["yaz", ".local/share/yaz", "main/.yaz"])
+def test_a_project_that_holds_the_applications_own_files_is_not_opened(tmp_path: Path, below: str) -> None:
+    root = write(tmp_path / "thesis", {"main.typ": "= One\n"})
+    with pytest.raises(YazError) as refused:
+        open_writing(Home(root / below), [root], discover=False)
+    assert refused.value.code == "project-own-files"
+    assert str(tmp_path) not in str(refused.value)
+
+
+def test_a_project_inside_the_applications_own_files_is_not_opened(tmp_path: Path) -> None:
+    home = Home(tmp_path / "yaz")
+    root = write(home.plugin_data("demo") / "project", {"main.typ": "= One\n"})
+    with pytest.raises(YazError) as refused:
+        open_writing(home, [root], discover=False)
+    assert refused.value.code == "project-own-files"
+
+
+def test_an_own_folder_that_a_link_leads_into_a_project_is_found(tmp_path: Path) -> None:
+    root = write(tmp_path / "thesis", {"main.typ": "= One\n", "own/x": ""})
+    (tmp_path / "link").symlink_to(root / "own")
+    with pytest.raises(YazError) as refused:
+        open_writing(Home(tmp_path / "link" / "yaz"), [root], discover=False)
+    assert refused.value.code == "project-own-files"
+
+
+def test_a_root_may_hold_them_as_long_as_the_project_lies_beside(tmp_path: Path) -> None:
+    write(tmp_path / "user" / "thesis", {"main.typ": "= One\n"})
+    application = open_writing(Home(tmp_path / "user" / ".local" / "yaz"), [tmp_path / "user"], discover=False)
+    try:
+        assert application.workspace.open("user", "thesis").name == "thesis"
+    finally:
+        application.close()
+
+
+@pytest.mark.parametrize("path", ["main.typ", "own/grants.json", "own/new.json", "."])
+def test_the_file_service_gives_nothing_of_such_a_project(tmp_path: Path, path: str) -> None:
+    """Whatever host resolved it: a grant that its plugins could write would be no grant."""
+    root = write(tmp_path / "thesis", {"main.typ": "= One\n", "own/grants.json": "{}"})
+    setup = Setup(Home(root / "own"), root)
+    setup.hold(FsProject(access="write"))
+    files = setup.files(closed=(root / "own",))
+    acts: list[Callable[[], Any]] = [
+        lambda: files.read_bytes(path), lambda: files.write_bytes(path, b"x"), lambda: files.list(path),
+        lambda: files.stat(path), lambda: files.revision(path), lambda: files.copy([path]),
+    ]  # fmt: skip
+    with entered(setup.frame(project=Project(root))):
+        for act in acts:
+            with pytest.raises(CapabilityError) as refused:
+                act()
+            assert refused.value.reason == "out-of-scope"
+            assert "the application's own files" in refused.value.detail
+    assert (root / "own" / "grants.json").read_text() == "{}"

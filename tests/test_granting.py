@@ -1,0 +1,234 @@
+"""From what a plugin asks for and what the user says to one entry of the grants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.manifest.samples import good, manifest_of
+from yazcore.capabilities.grants import Grants
+from yazcore.granting import commit, plan, revoke, suggestions
+from yazcore.home import Home
+from yazcore.installed import Installed
+from yazcore.manifest.model import Manifest
+from yazcore.violations import Violation, YazError
+
+PROJECT = {"kind": "fs-project", "access": "write"}
+DATA = {"kind": "fs-read", "place": "library-data", "suggest": ["~/none", "~/Library Data"]}
+EXTRA = {"kind": "fs-read", "place": "extra-data", "suggest": ["~/nowhere"], "optional": True}
+OTHER = {"kind": "fs-read", "place": "other-data"}
+WEB = {"kind": "net", "hosts": ["example.org"], "optional": True}
+
+
+def asking(*capabilities: dict[str, Any]) -> Manifest:
+    """A manifest that asks for these capabilities."""
+    return manifest_of({**good(), "capabilities": list(capabilities)})
+
+
+def installed(manifest: Manifest | None, folder: Path, **more: Any) -> Installed:
+    return Installed(**{
+        "id": "zotero", "name": "Zotero", "version": "0.1.0", "distribution": "yaz-plugin-zotero", "state": "held",
+        "origin": "installed", "folder": folder, "manifest": manifest, "runtime": "isolated", **more,
+    })  # fmt: skip
+
+
+def refused(*args: Any, **more: Any) -> YazError:
+    with pytest.raises(YazError) as raised:
+        plan(*args, **{"trusted": True, "places": {}, **more})
+    return raised.value
+
+
+@pytest.fixture
+def user_home() -> Path:
+    """The user's home folder of this test, with the library's data where they are suggested."""
+    home = Path.home()
+    (home / "Library Data").mkdir()
+    return home
+
+
+# --- what a grant says
+
+
+def test_what_is_required_is_granted_and_what_is_optional_left_out(tmp_path: Path) -> None:
+    manifest = asking(PROJECT, WEB)
+    planned = plan(installed(manifest, tmp_path), trusted=True, places={})
+    assert planned.granted == manifest.capabilities[:1]
+    assert planned.left_out == manifest.capabilities[1:]
+    assert planned.places == {}
+
+
+def test_with_optional_all_of_it_is_granted(tmp_path: Path) -> None:
+    manifest = asking(PROJECT, WEB)
+    planned = plan(installed(manifest, tmp_path), trusted=True, places={}, optional=True)
+    assert (planned.granted, planned.left_out) == (manifest.capabilities, ())
+
+
+def test_the_digests_are_those_of_the_contributions_and_their_texts(tmp_path: Path) -> None:
+    manifest = asking()
+    before = plan(installed(manifest, tmp_path), trusted=True, places={}).digests
+    assert {"tools/search-library", "tools/cite-item", "prompts/review"} <= set(before)
+    (tmp_path / "locales").mkdir()
+    (tmp_path / "locales" / "en-US.ftl").write_text("tool-search = Search it.\n")
+    after = plan(installed(manifest, tmp_path), trusted=True, places={}).digests
+    assert {name for name in before if before[name] != after[name]} == {"tools/search-library"}
+
+
+# --- places
+
+
+def test_the_first_suggested_folder_that_exists_is_offered(user_home: Path) -> None:
+    assert suggestions(asking(PROJECT, DATA, EXTRA)) == {
+        "library-data": user_home / "Library Data", "extra-data": None
+    }  # fmt: skip
+
+
+def test_a_place_is_bound_to_the_users_folder_or_to_the_suggested_one(tmp_path: Path, user_home: Path) -> None:
+    plugin = installed(asking(DATA), tmp_path)
+    offered = plan(plugin, trusted=True, places={})
+    assert offered.places == {"library-data": str((user_home / "Library Data").resolve())}
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    chosen = plan(plugin, trusted=True, places={"library-data": str(tmp_path / "link")})
+    assert chosen.places == {"library-data": str((tmp_path / "elsewhere").resolve())}
+
+
+def test_a_place_may_be_named_from_home(tmp_path: Path, user_home: Path) -> None:
+    planned = plan(installed(asking(DATA), tmp_path), trusted=True, places={"library-data": "~/Library Data"})
+    assert planned.places == {"library-data": str((user_home / "Library Data").resolve())}
+
+
+def test_a_place_that_only_something_left_out_needs_is_not_asked_for(tmp_path: Path) -> None:
+    plugin = installed(asking(PROJECT, EXTRA), tmp_path)
+    assert plan(plugin, trusted=True, places={}).places == {}
+    assert refused(plugin, optional=True).code == "place-unbound"
+    named = plan(plugin, trusted=True, places={"extra-data": str(tmp_path)})
+    assert named.places == {"extra-data": str(tmp_path.resolve())}
+
+
+def test_without_any_folder_for_a_place_the_command_that_names_one_is_said(tmp_path: Path) -> None:
+    fault = refused(installed(asking(DATA), tmp_path))
+    assert fault.as_json() == {
+        "code": "place-unbound",
+        "message": "zotero needs a folder for 'library-data', and none of its suggestions exists",
+        "fix": "yaz grant zotero --trusted --place library-data=FOLDER",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [("libary-data", "did you mean 'library-data'?"), ("x", "it names extra-data, library-data")],
+)
+def test_a_place_that_the_manifest_does_not_name_is_told_the_right_ones(tmp_path: Path, name: str, fix: str) -> None:
+    fault = refused(installed(asking(DATA, EXTRA), tmp_path), places={name: str(tmp_path)})
+    assert (fault.code, fault.message, fault.fix) == ("place-unknown", f"zotero names no place {name!r}", fix)
+
+
+def test_a_plugin_without_places_has_none_to_bind(tmp_path: Path) -> None:
+    fault = refused(installed(asking(PROJECT), tmp_path), places={"data": str(tmp_path)})
+    assert (fault.code, fault.fix) == ("place-unknown", "it names no place")
+
+
+@pytest.mark.parametrize("folder", ["missing", "a file", "~stranger-of-nobody/x", "nul\0"])
+def test_a_place_is_a_folder_that_exists(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "a file").touch()
+    given = folder if folder.startswith("~") else str(tmp_path / folder)
+    assert refused(installed(asking(DATA), tmp_path), places={"library-data": given}).code == "place-missing"
+
+
+@pytest.mark.parametrize("folder", ["/", "~", "/etc"])
+def test_no_place_is_bound_to_everything(tmp_path: Path, folder: str) -> None:
+    fault = refused(installed(asking(DATA), tmp_path), places={"library-data": folder})
+    assert fault.code == "place-too-wide"
+    assert str(Path.home()) not in f"{fault.message} {fault.fix}"
+
+
+# --- who may be granted
+
+
+def test_without_trusted_a_third_party_plugin_is_not_granted(tmp_path: Path) -> None:
+    fault = refused(installed(asking(PROJECT), tmp_path), trusted=False)
+    assert fault.code == "isolated-unavailable"
+    assert fault.fix == "yaz grant zotero --trusted runs it in yaz's own process, with all of your own rights"
+
+
+@pytest.mark.parametrize("origin", ["builtin", "own"])
+def test_what_ships_needs_no_grant(tmp_path: Path, origin: str) -> None:
+    assert refused(installed(asking(PROJECT), tmp_path, origin=origin)).code == "already-shipped"
+
+
+def test_a_refused_manifest_is_not_granted(tmp_path: Path) -> None:
+    violations = (Violation("a", "one"), Violation("b", "two", severity="warning"))
+    fault = refused(installed(None, tmp_path, state="refused", violations=violations))
+    assert (fault.code, fault.message) == ("manifest-refused", "the manifest of zotero has 1 violation")
+
+
+# --- what is written
+
+
+def test_a_grant_is_written_with_version_runtime_targets_places_digests_and_time(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, DATA, WEB)
+    planned = plan(installed(manifest, tmp_path), trusted=True, places={"library-data": str(tmp_path)})
+    written = commit(Grants(home), planned)
+    assert Grants(home).get("zotero") == written
+    assert (written.version, written.runtime, written.enabled, written.denied) == ("0.1.0", "trusted", True, ())
+    assert written.capabilities == tuple(one.identity for one in manifest.capabilities[:2])
+    assert written.places == {"library-data": str(tmp_path.resolve())}
+    assert written.digests == planned.digests
+    assert written.time.endswith("+00:00")
+
+
+def test_granting_again_takes_denials_of_what_is_granted_back_and_switches_on(tmp_path: Path, home: Home) -> None:
+    grants, manifest = Grants(home), asking(PROJECT, WEB)
+    plugin = installed(manifest, tmp_path)
+    commit(grants, plan(plugin, trusted=True, places={}))
+    for kind in ("fs-project", "net"):
+        revoke(grants, manifest, "zotero", kind)
+    grants.set_enabled("zotero", False)
+    written = commit(grants, plan(plugin, trusted=True, places={}))
+    assert written.enabled
+    assert written.denied == (manifest.capabilities[1].identity,)
+
+
+# --- taking back
+
+
+def test_revoking_a_kind_denies_each_capability_of_it_and_nothing_else(tmp_path: Path, home: Home) -> None:
+    grants, manifest = Grants(home), asking(PROJECT, DATA, OTHER)
+    places = {"library-data": str(tmp_path), "other-data": str(tmp_path)}
+    commit(grants, plan(installed(manifest, tmp_path), trusted=True, places=places))
+    denied = revoke(grants, manifest, "zotero", "fs-read")
+    assert denied == tuple(one.identity for one in manifest.capabilities[1:])
+    left = grants.get("zotero")
+    assert left is not None
+    assert (left.capabilities, left.denied) == ((manifest.capabilities[0].identity,), denied)
+
+
+def test_one_of_two_capabilities_of_a_kind_is_revoked_by_its_identity(tmp_path: Path, home: Home) -> None:
+    grants, manifest = Grants(home), asking(DATA, OTHER)
+    one = manifest.capabilities[1].identity
+    assert revoke(grants, manifest, "zotero", one) == (one,)
+    assert grants.get("zotero") is not None
+
+
+def test_revoking_the_whole_grant_forgets_it(tmp_path: Path, home: Home) -> None:
+    grants, manifest = Grants(home), asking(PROJECT)
+    commit(grants, plan(installed(manifest, tmp_path), trusted=True, places={}))
+    assert revoke(grants, manifest, "zotero", None) == ()
+    assert grants.get("zotero") is None
+
+
+def test_what_was_never_granted_cannot_be_taken_back(home: Home) -> None:
+    with pytest.raises(YazError, match="zotero has no grant") as raised:
+        revoke(Grants(home), None, "zotero", None)
+    assert raised.value.code == "not-granted"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "fix"), [(asking(PROJECT, WEB), "it declares fs-project, net"), (None, "it declares none")]
+)
+def test_a_kind_that_is_not_declared_cannot_be_revoked(home: Home, manifest: Manifest | None, fix: str) -> None:
+    with pytest.raises(YazError, match="declares no capability 'process'") as raised:
+        revoke(Grants(home), manifest, "zotero", "process")
+    assert (raised.value.code, raised.value.fix) == ("capability-not-declared", fix)

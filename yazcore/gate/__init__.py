@@ -1,0 +1,100 @@
+"""The path of one call, whoever asks: MCP, `yaz call`, a test (design 7).
+
+The order is fixed, and each step is taken before the next looks at anything:
+
+1. is the name known, and allowed for this principal? (else as an unknown one)
+2. is the scope argument there, a string, well-formed?
+3. does the id resolve, and may the principal do this there? (else one fixed hidden answer)
+4. do the arguments match the declared schema?
+5. does somebody have to approve?
+6. the plugin, in its context, under its deadline;
+7. is the result what was declared, and small enough?
+
+Exactly one audit record is written, whatever the outcome. Nothing here knows MCP.
+
+`steps` holds what every call goes through (2, 3, 6 and the record), `tools` the rest of a tool's way, `reading` that of
+a resource, a prompt and a completion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from yazcore.audit import Audit
+from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool, Catalogue
+from yazcore.contract import Contract
+from yazcore.gate.reading import Reading
+from yazcore.gate.steps import Report, Resolver, Steps
+from yazcore.gate.tools import ToolCalls, offered
+from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, ProtocolFault
+from yazcore.permissions import Principal
+from yazcore.results import ResultStore
+
+__all__ = ["INVALID_PARAMS", "Content", "Gate", "Outcome", "ProtocolFault", "Report"]
+
+
+class Gate:
+    """One gate per host. `resolve` gives, per scope kind, the function that turns an id into the thing, or None.
+
+    `stuck` is told of a call that nobody waits for any more and that has not ended, by its plugin's id.
+    """
+
+    def __init__(
+        self,
+        *,
+        contract: Contract,
+        catalogue: Catalogue,
+        resolve: Mapping[str, Resolver],
+        results: ResultStore,
+        audit: Audit,
+        stuck: Callable[[str, Future[Any]], None] = lambda plugin, future: None,
+    ) -> None:
+        self._catalogue = catalogue
+        steps = Steps(contract=contract, resolve=resolve, audit=audit, stuck=stuck)
+        self._tools = ToolCalls(steps, catalogue, results)
+        self._reading = Reading(steps, catalogue, results)
+
+    # --- listings -------------------------------------------------------------------------------------------------
+
+    def tools(self, principal: Principal) -> tuple[ActiveTool, ...]:
+        """The tools this principal may know of: filtered by allow-list and read-only, not by permission (S-13)."""
+        return tuple(tool for tool in self._catalogue.now.tools.values() if offered(tool, principal))
+
+    def resources(self, principal: Principal) -> tuple[ActiveResource, ...]:
+        """The resources and templates; what may be read is decided for each URI."""
+        return tuple(self._catalogue.now.resources.values())
+
+    def prompts(self, principal: Principal) -> tuple[ActivePrompt, ...]:
+        """The prompts."""
+        return tuple(self._catalogue.now.prompts.values())
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """The declared input schema of an exposed tool."""
+        tool = self._catalogue.now.tools.get(name)
+        return None if tool is None else tool.declaration.input_schema
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    async def call_tool(self, principal: Principal, name: str, arguments: Any, report: Report | None = None) -> Outcome:
+        """Call a tool. Raises `ProtocolFault` for what is wrong as a request; everything else is an `Outcome`.
+
+        `report(done, total, message)` takes progress, from any thread. Cancelling this coroutine cancels the call.
+        """
+        return await self._tools.call(principal, name, arguments, report)
+
+    async def read_resource(self, principal: Principal, uri: str) -> Content:
+        """Read a resource. An unknown URI and one that may not be read give the same `ProtocolFault` (G37, S-30)."""
+        return await self._reading.resource(principal, uri)
+
+    async def get_prompt(self, principal: Principal, name: str, arguments: Mapping[str, str]) -> str:
+        """The text of a prompt. Raises `ProtocolFault`."""
+        return await self._reading.prompt(principal, name, arguments)
+
+    async def complete(self, principal: Principal, address: str, argument: str, prefix: str) -> list[str]:
+        """Values for a template's variable that begin with `prefix`. Raises `ProtocolFault`.
+
+        What may not be read is not proposed: without the permission everywhere, nothing is (G45, design 7).
+        """
+        return await self._reading.completion(principal, address, argument, prefix)

@@ -1,0 +1,299 @@
+"""What every call goes through, whatever it asks for: its scope, its permission, its plugin, its record."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+import attrs
+
+from yazcore.audit import Audit, CallRecord, shapes
+from yazcore.capabilities.context import Call, no_progress
+from yazcore.capabilities.errors import Cancelled, CapabilityError, ServiceError
+from yazcore.catalogue import Snapshot
+from yazcore.contract import Contract
+from yazcore.contributions import ToolError
+from yazcore.declarations import Posture
+from yazcore.outcomes import ProtocolFault
+from yazcore.permissions import Principal, ScopeKind, may
+from yazcore.runtimes.base import HandlerFailed
+from yazcore.runtimes.values import NotPortable
+
+Report = Callable[[float, float | None, str], None]
+"""Takes progress: done, total (None: unknown), a few words."""
+
+Resolver = Callable[[str], Any]
+"""What an id names, or None."""
+
+_LONGEST_NAME = 512
+
+
+@attrs.define(kw_only=True)
+class Attempt:
+    """One call on its way through the gate: who asks for what, and what the audit will say of it.
+
+    `now` is what was active when the call came: all of it is decided on that.
+    """
+
+    principal: Principal
+    what: str
+    name: str
+    arguments: Any
+    now: Snapshot
+    began: float = attrs.field(factory=time.monotonic)
+    scope: str = ""
+    scope_id: str | None = None
+    outcome: str = "crashed"
+    reference: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Scope:
+    """Where a call acts: the kind of scope, the canonical id (None where the kind has none) and what that names."""
+
+    kind: ScopeKind
+    id: str | None = None
+    subject: Any = None
+
+    def spelled(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with the id in its canonical spelling: one thing has one name further in (S-29)."""
+        if self.id is None or self.kind.argument is None:
+            return arguments
+        return {**arguments, self.kind.argument: self.id}
+
+
+class Refused(Exception):
+    """The id names nothing, or the principal may not do this there. Carries the answer: for an id, the hidden one."""
+
+
+class Ended(Exception):
+    """A handler gave no answer. Carries the text for the caller; `missing`: what was asked for is not there."""
+
+    def __init__(self, text: str, missing: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.missing = missing
+
+
+class NoHandler(Ended):
+    """The plugin has no such handler: it registered none, or was taken out a moment ago."""
+
+
+class Steps:
+    """The steps that tools, resources, prompts and completions share."""
+
+    def __init__(
+        self,
+        *,
+        contract: Contract,
+        resolve: Mapping[str, Resolver],
+        audit: Audit,
+        stuck: Callable[[str, Future[Any]], None],
+    ) -> None:
+        self._contract = contract
+        self._resolve = resolve
+        self._audit = audit
+        self._stuck = stuck
+
+    # --- the record -----------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def recorded(self, attempt: Attempt) -> Iterator[Attempt]:
+        """Write the one record of the call when it ends, however it does."""
+        try:
+            yield attempt
+        except asyncio.CancelledError:
+            attempt.outcome = "cancelled"
+            raise
+        finally:
+            self._audit.call(
+                CallRecord(
+                    principal=attempt.principal.name,
+                    what=attempt.what,
+                    name=attempt.name[:_LONGEST_NAME],
+                    outcome=attempt.outcome,
+                    seconds=time.monotonic() - attempt.began,
+                    scope=attempt.scope,
+                    scope_id=attempt.scope_id,
+                    arguments=shapes(attempt.arguments),
+                    reference=attempt.reference,
+                )
+            )
+
+    def masked(self, attempt: Attempt, plugin_id: str, where: str, type: str, message: str, trace: str = "") -> str:  # noqa: A002
+        """Keep what went wrong inside a plugin for `yaz log`, and give the text for the caller, which says nothing."""
+        attempt.outcome = "crashed"
+        attempt.reference = self._audit.crash(
+            plugin=plugin_id,
+            version=attempt.now.plugins[plugin_id].manifest.version,
+            where=where,
+            type=type,
+            message=message,
+            trace=trace,
+        )
+        return f"{attempt.name} failed inside {plugin_id}. The user can see why with: yaz log {attempt.reference}"
+
+    # --- scope and permission -------------------------------------------------------------------------------------
+
+    def kind(self, name: str) -> ScopeKind:
+        """The scope kind of that name."""
+        kind = self._contract.scope_kind(name)
+        assert kind is not None, "reading refuses a manifest whose scope the contract does not know"
+        return kind
+
+    def scope_id(self, attempt: Attempt, kind: ScopeKind, arguments: Mapping[str, Any]) -> str | None:
+        """The canonical id among the arguments, or None for a scope without one; before any permission (SA-14).
+
+        Raises `ProtocolFault` where it is missing, no text, or malformed.
+        """
+        attempt.scope = kind.name
+        if kind.argument is None:
+            return None
+        given = arguments.get(kind.argument)
+        scope_id = kind.parse(given) if isinstance(given, str) else None
+        if scope_id is None:
+            attempt.outcome = "malformed"
+            problem = "is missing" if kind.argument not in arguments else f"is no {kind.name} id"
+            source = f"; {kind.source} shows the ids" if kind.source else ""
+            raise ProtocolFault(f"{kind.argument} {problem}{source}. help explains {attempt.name}.")
+        attempt.scope_id = scope_id
+        return scope_id
+
+    def permitted(self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str) -> Scope:
+        """Where the call may act. Raises `Refused`, with the same words for "none such" and "not yours" (S-30)."""
+        allowed = may(attempt.principal, permission, kind.name, scope_id, attempt.now.actions)
+        if scope_id is None:
+            if not allowed:
+                attempt.outcome = "denied"
+                raise Refused(
+                    f"{attempt.name} needs the permission {permission}, which you do not have; "
+                    "yaz://permissions shows what you may do."
+                )
+            return Scope(kind=kind)
+        # Both questions are always asked, so that neither answer can be told from the time it takes.
+        subject = self._resolve[kind.name](scope_id) if kind.name in self._resolve else None
+        if subject is None or not allowed:
+            attempt.outcome = "denied"
+            raise Refused(kind.hidden)
+        return Scope(kind=kind, id=scope_id, subject=subject)
+
+    # --- the plugin -----------------------------------------------------------------------------------------------
+
+    def call(
+        self, attempt: Attempt, scope: Scope, posture: Posture, seconds: float, report: Report | None = None
+    ) -> Call:
+        """The call as the plugin's context will show it. It has `seconds` from now on."""
+        principal, actions, kind = attempt.principal, attempt.now.actions, scope.kind
+
+        def allows(action: str, scope_name: str) -> bool:
+            scope_id = scope.id if scope_name == kind.name else None
+            return may(principal, action, scope_name, scope_id, actions)
+
+        return Call(
+            posture=posture,
+            principal=principal,
+            scope=kind.name,
+            scope_id=scope.id,
+            subject=scope.subject,
+            project=scope.subject if kind.name == "project" else None,
+            deadline=time.monotonic() + seconds,
+            allows=allows,
+            report=report or no_progress,
+        )
+
+    async def run(
+        self, attempt: Attempt, plugin_id: str, key: str, name: str, field: str, call: Call, *args: Any
+    ) -> Any:
+        """One handler, in its plugin's context, under its deadline. Raises `Ended` for every way to give no answer."""
+        seconds = call.deadline - time.monotonic()
+        future: Future[Any] = Future()
+        try:
+            future = _submitted(attempt, plugin_id, key, name, field, call, *args)
+            return await _finished(future, seconds)
+        except TimeoutError:
+            self._abandon(plugin_id, call, future)
+            attempt.outcome = "overdue"
+            raise Ended(
+                f"{plugin_id} did not answer within {seconds:.0f} seconds; the call was ended. "
+                "Ask for less, or try again later."
+            ) from None
+        except asyncio.CancelledError:
+            self._abandon(plugin_id, call, future)
+            raise
+        except ToolError as error:
+            attempt.outcome = "error"
+            raise Ended(str(error)) from None
+        except CapabilityError as error:
+            attempt.outcome = "error"
+            raise Ended(error.public_text) from None
+        except ServiceError as error:
+            attempt.outcome = "error"
+            raise Ended(f"{plugin_id} could not go on: {error.code}.", missing=error.code == "file-not-found") from None
+        except Cancelled:
+            attempt.outcome = "overdue"
+            raise Ended(f"{plugin_id} was stopped.") from None
+        except HandlerFailed as error:
+            failure = error.failure
+            text = self.masked(attempt, plugin_id, f"{key} {name}", failure.type, failure.message, failure.trace)
+            raise Ended(text) from None
+        except (NotPortable, _Dropped, RuntimeError) as error:
+            text = self.masked(attempt, plugin_id, f"{key} {name}", type(error).__name__, str(error))
+            raise Ended(text) from None
+
+    def _abandon(self, plugin_id: str, call: Call, future: Future[Any]) -> None:
+        """Nobody waits any more: an async handler is cancelled, a sync one is told; a late result is dropped."""
+        call.cancelled.set()
+        if not future.cancel() and not future.done():
+            self._stuck(plugin_id, future)
+
+
+def _submitted(
+    attempt: Attempt, plugin_id: str, key: str, name: str, field: str, call: Call, *args: Any
+) -> Future[Any]:
+    """The handler on its way. Raises `Ended` where it cannot set out: the plugin has seen nothing of the call then."""
+    try:
+        future: Future[Any] = attempt.now.plugins[plugin_id].running.submit(key, name, field, call, *args)
+    except NotPortable as error:
+        attempt.outcome = "invalid"
+        raise Ended(f"The arguments of {attempt.name} cannot be passed on: {error}. Nothing was done.") from None
+    except (KeyError, RuntimeError):
+        attempt.outcome = "error"
+        raise NoHandler(f"{plugin_id} was switched off just now. Nothing was done; list what there is again.") from None
+    return future
+
+
+class _Dropped(Exception):
+    """The handler's task was cancelled by its own plugin, not by the caller."""
+
+
+async def _finished(future: Future[Any], seconds: float) -> Any:
+    """Wait for a future of another thread without taking its cancellation for one's own. Raises `TimeoutError`."""
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+
+    def overdue() -> None:
+        if not done.done():
+            done.set_exception(TimeoutError())
+
+    def wake(_: Future[Any]) -> None:
+        def tell() -> None:
+            if not done.done():
+                done.set_result(None)
+
+        # a handler that hung may end after the loop of whoever asked is closed
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell)
+
+    future.add_done_callback(wake)
+    timer = loop.call_later(seconds, overdue)
+    try:
+        await done
+    finally:
+        timer.cancel()
+    if future.cancelled():
+        raise _Dropped("the handler cancelled itself")
+    return future.result()

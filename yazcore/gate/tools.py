@@ -1,0 +1,164 @@
+"""A tool call: known and allowed, scope, permission, arguments, approval, the plugin, its result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from yazcore.catalogue import ActiveTool, Catalogue, Snapshot
+from yazcore.contributions import Link
+from yazcore.gate.steps import Attempt, Ended, Refused, Report, Steps
+from yazcore.manifest.schemas import argument_errors, validator
+from yazcore.outcomes import Outcome, ProtocolFault, encode
+from yazcore.permissions import Principal
+from yazcore.results import RESULT_PREFIX, ResultStore
+from yazcore.runtimes.values import Answer
+
+_LARGE = 1000
+"""The most values, or hundreds of characters, that are looked at on the server's loop: some milliseconds."""
+
+_CHARACTERS = 100
+
+
+def offered(tool: ActiveTool, principal: Principal) -> bool:
+    """Whether the principal may know of the tool: allow-list and read-only; `help` is for everybody."""
+    if principal.read_only and tool.declaration.posture == "write":
+        return False
+    return principal.tools is None or tool.exposed in principal.tools or (tool.own and tool.exposed == "help")
+
+
+class ToolCalls:
+    """The way of a tool call."""
+
+    def __init__(self, steps: Steps, catalogue: Catalogue, results: ResultStore) -> None:
+        self._steps = steps
+        self._catalogue = catalogue
+        self._results = results
+        self._validators: dict[tuple[int, str, str], Any] = {}
+
+    async def call(self, principal: Principal, name: str, arguments: Any, report: Report | None) -> Outcome:
+        """Call a tool. Raises `ProtocolFault`."""
+        now = self._catalogue.now
+        with self._steps.recorded(
+            Attempt(principal=principal, what="tool", name=name, arguments=arguments, now=now)
+        ) as attempt:
+            tool = now.tools.get(name)
+            if tool is None or not offered(tool, principal):
+                attempt.outcome = "unknown"
+                raise ProtocolFault(f"Unknown tool: {name}")
+            if not isinstance(arguments, dict):
+                attempt.outcome = "malformed"
+                raise ProtocolFault("arguments must be an object")
+            try:
+                return await self._promised(attempt, tool, await self._answer(attempt, tool, arguments, report))
+            except (Refused, Ended) as none:
+                return Outcome(is_error=True, text=str(none))
+
+    async def _answer(
+        self, attempt: Attempt, tool: ActiveTool, arguments: dict[str, Any], report: Report | None
+    ) -> Answer:
+        """Steps 2 to 6."""
+        declaration = tool.declaration
+        kind = self._steps.kind(declaration.scope)
+        scope_id = self._steps.scope_id(attempt, kind, arguments)
+        scope = self._steps.permitted(attempt, kind, scope_id, declaration.permission)
+        arguments = scope.spelled(arguments)
+        schema = self._validator(attempt.now, attempt.name, "input", declaration.input_schema)
+        if wrong := await _errors(schema, arguments):
+            attempt.outcome = "invalid"
+            raise Ended(f"The arguments of {attempt.name} are not as declared: {'; '.join(wrong)}. Nothing was done.")
+        if declaration.approval == "ask":
+            attempt.outcome = "approval"
+            raise Ended(f"{attempt.name} needs a person's approval, and nobody can be asked here. Nothing was done.")
+        call = self._steps.call(attempt, scope, declaration.posture, declaration.deadline_seconds, report)
+        answer: Answer = await self._steps.run(
+            attempt, tool.plugin, "tools", declaration.name, "handler", call, arguments
+        )
+        return answer
+
+    async def _promised(self, attempt: Attempt, tool: ActiveTool, answer: Answer) -> Outcome:
+        """Step 7: is the result what the manifest promised, and does it fit?"""
+        declaration = tool.declaration
+        if (schema := declaration.output_schema) is not None:
+            wrong = ["there is no structured result"]
+            if answer.structured is not None:
+                wrong = await _errors(self._validator(attempt.now, attempt.name, "output", schema), answer.structured)
+            if wrong:
+                where = f"tools {declaration.name}"
+                raise Ended(self._steps.masked(attempt, tool.plugin, where, "OutputSchema", "; ".join(wrong)))
+        structured = None if answer.structured is None else encode(answer.structured)
+        text = answer.text if answer.text is not None else structured or ""
+        links = sum(len(encode(attrs.asdict(link)).encode()) for link in answer.links)
+        size = max(len(text.encode()), len((structured or "").encode())) + links
+        if size > declaration.max_result:
+            attempt.outcome = "too-large"
+            return self._too_large(attempt, tool, answer, size, links_fit=links <= declaration.max_result // 2)
+        attempt.outcome = "ok"
+        return Outcome(text=text, structured=answer.structured, links=answer.links)
+
+    def _too_large(self, attempt: Attempt, tool: ActiveTool, answer: Answer, size: int, links_fit: bool) -> Outcome:
+        """Nothing is cut: all of it is kept for whoever asked, to be read in pages."""
+        data, mime = _whole(answer, () if links_fit else answer.links)
+        uri = RESULT_PREFIX + self._results.keep(attempt.principal.name, data, mime, paged=True)
+        done = "It is done; do not repeat the call. " if tool.declaration.posture == "write" else ""
+        pages = Link(
+            uri=uri, name=f"result of {attempt.name}", mime_type="application/json",
+            description="The whole result, in pages; each page names the next.",
+        )  # fmt: skip
+        return Outcome(
+            is_error=True,
+            text=(
+                f"{done}The result of {attempt.name} is {size} bytes, "
+                f"more than the {tool.declaration.max_result} that fit. "
+                f"Ask for less, or read all of it in pages at {uri}."
+            ),
+            links=(pages, *answer.links) if links_fit else (pages,),
+        )
+
+    def _validator(self, now: Snapshot, name: str, which: str, schema: Mapping[str, Any]) -> Any:
+        key = (now.generation, name, which)
+        found = self._validators.get(key)
+        if found is None:
+            if self._validators and next(iter(self._validators))[0] != now.generation:
+                self._validators = {}
+            found = self._validators[key] = validator(schema)
+        return found
+
+
+def _whole(answer: Answer, links: tuple[Link, ...]) -> tuple[bytes, str]:
+    """All that a tool said, and its media type: its data, its text, or each part by name where it said more."""
+    if answer.structured is None and not links:
+        return (answer.text or "").encode(), "text/plain"
+    if answer.text is None and not links:
+        return encode(answer.structured).encode(), "application/json"
+    parts = {
+        "text": answer.text,
+        "structuredContent": answer.structured,
+        "links": [{"uri": link.uri, "name": link.name} for link in links] or None,
+    }
+    return encode({name: part for name, part in parts.items() if part is not None}).encode(), "application/json"
+
+
+async def _errors(schema: Any, value: Any) -> list[str]:
+    """What is wrong with a value. A large one is looked at in a thread: the loop belongs to every other call too."""
+    if _is_large(value):
+        return await asyncio.to_thread(argument_errors, schema, value)
+    return argument_errors(schema, value)
+
+
+def _is_large(value: Any) -> bool:
+    """Whether looking at every part of a value may take more than a moment. Looks at no more of it than it must."""
+    left, waiting = _LARGE, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (dict, list)):
+            left -= len(one)
+            if left < 0:
+                return True
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+        elif isinstance(one, str):
+            left -= len(one) // _CHARACTERS
+    return left < 0

@@ -1,0 +1,55 @@
+"""What a person may name instead of an installed plugin: a wheel, an sdist, a folder, an installed name (design 9).
+
+One `Target` for all of them, with everything that can be said without running anything of it: preview, install,
+comparison and registry start from it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from yazcore.contract import Contract
+from yazcore.manifest.looking import Around, Kind, Target
+from yazcore.manifest.origins import Origin
+from yazcore.manifest.packed import open_archive
+from yazcore.manifest.unpacked import open_folder, open_installed
+from yazcore.violations import YazError
+
+__all__ = ["Kind", "Origin", "Target", "open_target"]
+
+
+def open_target(
+    target: str | Path, contract: Contract, *, extra: Sequence[Path] = (), shipped: Sequence[Path] = ()
+) -> Target:
+    """Look at one plugin, without running anything of it.
+
+    * `target`: a wheel (`.whl`), an sdist (`.tar.gz`), a folder (a package with a manifest, or a project that holds
+      one such package), else the id or the distribution of an installed plugin, or the id of a shipped one.
+    * `extra`: folders that are searched after `sys.path`: those that plugins were installed into, each its own.
+    * `shipped`: the packages that come with the host application.
+
+    Raises `YazError` for what is no target: `target-unknown`, `target-kind`, `target-without-manifest`,
+    `target-ambiguous`, `target-without-metadata`, `target-too-many-files`, and what `archives.opened` raises.
+    """
+    name = os.fspath(target)
+    around = Around(contract, [*sys.path, *map(str, extra)])
+    mode = _mode(name)
+    if stat.S_ISDIR(mode):
+        return open_folder(Path(name), name, around, shipped)
+    if mode:
+        return open_archive(Path(name), name, around)
+    if isinstance(target, Path) or not name or "/" in name or os.sep in name or name.endswith((".whl", ".tar.gz")):
+        fix = "give a wheel, an sdist, a folder, or the name of an installed plugin"
+        raise YazError("target-unknown", f"there is no file or folder {name!r}", fix)
+    return open_installed(name, around, shipped)
+
+
+def _mode(name: str) -> int:
+    try:
+        return os.stat(name).st_mode
+    except (OSError, ValueError):  # nothing is there, or nothing can have that name
+        return 0

@@ -1,0 +1,52 @@
+"""One plugin as it is listed: `yaz plugins --json`, running or not (design 9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from yazcore.violations import Difference, Violation
+
+
+@attrs.frozen(kw_only=True)
+class PluginStatus:
+    """One plugin as `yaz plugins` shows it. `reasons` says why it is not active.
+
+    * `distribution`: None where it was handed over as a folder; `origin`: `own`, `builtin` or `installed`.
+    * `state`: `held`, `disabled`, `allowed`, `active`, `refused`, `failed` (design 2).
+    * `runtime`: where its code runs; `confinement`: what the kernel really holds it by.
+    * `capabilities`: what it declares, an identity each; `tools`: by their own names.
+    """
+
+    id: str
+    name: str
+    version: str
+    distribution: str | None
+    origin: str
+    state: str
+    runtime: str
+    confinement: str
+    capabilities: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The status as plain data, with the keys that design 9 fixes."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "version": self.version,
+            "distribution": self.distribution,
+            "origin": self.origin,
+            "state": self.state,
+            "runtime": self.runtime,
+            "confinement": self.confinement,
+            "capabilities": list(self.capabilities),
+            "tools": list(self.tools),
+            "violations": [violation.as_json() for violation in self.violations],
+            "differences": [difference.as_json() for difference in self.differences],
+            "reasons": list(self.reasons),
+        }
