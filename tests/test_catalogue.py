@@ -2,14 +2,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+import pytest
+
 from yazcore.catalogue import ActivePlugin, Catalogue, collisions
-from yazcore.declarations import PermissionDeclaration, ResourceDeclaration, ToolDeclaration
+from yazcore.declarations import (
+    CommandDeclaration,
+    FormatDeclaration,
+    PermissionDeclaration,
+    PromptDeclaration,
+    ResourceDeclaration,
+    ToolDeclaration,
+)
 from yazcore.manifest.model import Manifest, Provides
 from yazcore.manifest.names import exposed, folded
 
 
 def plugin(
-    plugin_id: str, *tools: str, own: bool = False, resources: tuple[ResourceDeclaration, ...] = ()
+    plugin_id: str,
+    *tools: str,
+    own: bool = False,
+    origin: str = "builtin",
+    resources: tuple[ResourceDeclaration, ...] = (),
+    **more: tuple[Any, ...],
 ) -> ActivePlugin:
     declared: dict[str, tuple[Any, ...]] = {
         "tools": tuple(
@@ -24,6 +39,7 @@ def plugin(
             for name in tools
         ),
         "resources": resources,
+        **more,
     }
     manifest = Manifest(
         contract=1,
@@ -37,7 +53,7 @@ def plugin(
         permissions=(PermissionDeclaration(action=f"{plugin_id}:read", description_key="k"),),
         provides=Provides(declared),
     )
-    return ActivePlugin(manifest=manifest, texts={"k": f"text of {plugin_id}"}, own=own, origin="builtin", running=None)
+    return ActivePlugin(manifest=manifest, texts={"k": f"text of {plugin_id}"}, own=own, origin=origin, running=None)
 
 
 def resource(address: str, template: bool = False) -> ResourceDeclaration:
@@ -105,3 +121,49 @@ def test_a_fixed_uri_goes_before_a_template() -> None:
     assert other is not None
     assert other[1] == {"name": "one"}
     assert catalogue.now.resource_for("yaz://a/{name}") is None
+
+
+def test_every_commit_is_told_once_it_can_be_seen() -> None:
+    catalogue, seen = Catalogue(), []
+    forget = catalogue.on_change(lambda: seen.append(sorted(catalogue.now.plugins)))
+    first = plugin("a")
+    catalogue.add(first)
+    catalogue.add(plugin("b"))
+    assert catalogue.remove("nobody") is None
+    assert catalogue.remove("a") is first
+    assert seen == [["a"], ["a", "b"], ["b"]]
+    forget()
+    forget()
+    catalogue.remove("b")
+    assert len(seen) == 3
+
+
+def test_prompts_commands_and_formats_are_listed_with_their_texts() -> None:
+    catalogue = Catalogue()
+    prompt = PromptDeclaration(name="review", description_key="k", scope="global", permission="a:read")
+    commands = (CommandDeclaration(id="z", name_key="k"), CommandDeclaration(id="b", name_key="none"))
+    form = FormatDeclaration(id="bib", name_key="k", extensions=(".bib",))
+    catalogue.add(plugin("a", prompts=(prompt,), commands=commands, formats=(form,)))
+    now = catalogue.now
+    assert [(name, one.description, one.plugin) for name, one in now.prompts.items()] == [
+        ("a__review", "text of a", "a")
+    ]
+    assert [(key, one.name) for key, one in now.commands.items()] == [
+        (("a", "b"), "<none>"), (("a", "z"), "text of a")
+    ]  # fmt: skip
+    assert (now.formats["bib"].plugin, now.formats["bib"].name) == ("a", "text of a")
+
+
+def test_nobody_takes_a_format_from_what_ships() -> None:
+    catalogue = Catalogue()
+    form = FormatDeclaration(id="bib", name_key="k", extensions=(".bib",))
+    catalogue.add(plugin("aaa", formats=(form,), origin="installed"))
+    catalogue.add(plugin("zzz", formats=(form,)))
+    assert catalogue.now.formats["bib"].plugin == "zzz"
+
+
+def test_what_is_active_never_changes_under_a_reader() -> None:
+    catalogue = Catalogue()
+    catalogue.add(plugin("a", "x"))
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        catalogue.now.tools = {}  # type: ignore[misc]

@@ -6,6 +6,7 @@ import json
 from collections import OrderedDict
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,7 +74,7 @@ def test_only_commands_run_as_write_by_their_kind() -> None:
 
 def test_the_fields_that_hold_code_are_fields_of_the_registration() -> None:
     for kind in CONTRIBUTION_KINDS:
-        assert set(kind.handlers) <= {field.name for field in kind.registration.__attrs_attrs__}
+        assert set(kind.handlers) <= set(attrs.fields_dict(kind.registration))
 
 
 # --- what must agree

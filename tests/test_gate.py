@@ -239,6 +239,7 @@ def test_read_only_hides_and_refuses_what_writes(bench: Bench) -> None:
 def test_arguments_that_are_no_object_are_malformed(bench: Bench, arguments: Any) -> None:
     with pytest.raises(ProtocolFault, match="arguments must be an object"):
         asyncio.run(bench.host.gate.call_tool(OWNER, "demo__look", arguments))
+    assert bench.outcomes() == ["malformed"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.manifest.installed import distribution
 from tests.plugins_in_test import manifest, tool
 from yazcore.capabilities.grants import Grant, Grants
 from yazcore.contract import Contract
@@ -31,20 +32,15 @@ def site(tmp_path: Path) -> Iterator[Path]:
     sys.path.remove(str(folder))
 
 
-def install(site: Path, plugin_id: str, *, version: str = "1.0", entry_points: str = "", **document: Any) -> None:
+def install(site: Path, plugin_id: str, **document: Any) -> None:
     package = f"yaz_plugin_{plugin_id}"
-    (site / package / "locales").mkdir(parents=True)
-    (site / package / "__init__.py").write_text("raise RuntimeError('a plugin was imported')")
-    (site / package / "locales" / "en-US.ftl").write_text("text = A text\n")
     described = manifest(plugin_id, **{"module": f"{package}.plugin:Plugin", **document})
-    (site / package / "manifest.json").write_text(json.dumps(described))
-    info = site / f"{package}-{version}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yaz-plugin-{plugin_id}\nVersion: {version}\n")
-    files = ["__init__.py", "manifest.json", "locales/en-US.ftl"]
-    names = [f"{package}/{name}" for name in files] + [f"{info.name}/{name}" for name in ("METADATA", "RECORD")]
-    (info / "RECORD").write_text("".join(f"{name},,\n" for name in names))
-    (info / "entry_points.txt").write_text(f"[yaz.manifest]\n{plugin_id} = {package}:manifest.json\n{entry_points}")
+    files = {
+        f"{package}/__init__.py": "raise RuntimeError('a plugin was imported')",
+        f"{package}/manifest.json": json.dumps(described),
+        f"{package}/locales/en-US.ftl": "text = A text\n",
+    }
+    distribution(site, plugin_id, version="1.0", files=files)
 
 
 def look(site: Path, home: Home) -> dict[str, Installed]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client as http_client
 import json
+import socket
+import struct
 import threading
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -11,6 +13,7 @@ from typing import Any
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import anyio.to_thread
 import httpx2
 import pytest
@@ -18,6 +21,7 @@ import pytest
 from tests.mcp.sample import plugin
 from tests.mcp.serving import http, modern, sample_host
 from yazcore.control import Running, running
+from yazcore.control.door import Control
 from yazcore.home import Home
 from yazcore.host import Host
 from yazcore.mcp.listener import Address
@@ -128,6 +132,10 @@ async def test_who_goes_away_ends_the_call(door: Door, seen: plugin.Seen) -> Non
     assert await in_thread(seen.waiting.wait, PATIENCE)
     connection.close()
     assert await in_thread(seen.ended.wait, PATIENCE)
+    with anyio.fail_after(PATIENCE):
+        while not (calls := door.host.audit.calls()):
+            await anyio.lowlevel.checkpoint()
+    assert [one["outcome"] for one in calls] == ["cancelled"]
 
 
 async def test_stopping_ends_a_call_at_the_door_and_says_so(door: Door, seen: plugin.Seen) -> None:
@@ -192,3 +200,28 @@ async def test_a_port_that_cannot_be_had_leaves_nothing_behind(host: Host, door:
     async with anyio.create_task_group() as tasks:
         await tasks.start(again.run)
         await again.stop()
+
+
+async def test_who_goes_before_the_answer_leaves_no_trace(host: Host, capfd: pytest.CaptureFixture[str]) -> None:
+    asked, gone = threading.Event(), threading.Event()
+
+    def slow(arguments: dict[str, Any]) -> str:
+        asked.set()
+        gone.wait(PATIENCE)
+        return "x" * 2**20
+
+    before = set(threading.enumerate())
+    control = Control({"slow": slow})
+    control.start()
+    connection = http_client.HTTPConnection("127.0.0.1", control.port, timeout=PATIENCE)
+    connection.request("POST", "/slow", b"{}", {"Authorization": f"Bearer {control.secret}"})
+    assert await in_thread(asked.wait, PATIENCE)
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+    handlers = [one for one in set(threading.enumerate()) - before if "process_request" in one.name]
+    gone.set()
+    for handler in handlers:
+        await in_thread(handler.join, PATIENCE)
+    await in_thread(control.close)
+    assert len(handlers) == 1
+    assert capfd.readouterr().err == ""

@@ -18,20 +18,21 @@ __version__ = "0.1.0"
 _HOMES = {
     "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Context"),
     "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
-    "yazcore.contract": ("RESERVED", "Contract"),
+    "yazcore.contract": ("HOOKSPECS", "RESERVED", "Contract"),
     "yazcore.contributions": (
-        "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result", "Tool", "ToolError",
+        "CONTRIBUTION_KINDS", "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result",
+        "Tool", "ToolError",
     ),
     "yazcore.gate": ("Gate",),
     "yazcore.home": ("Home",),
     "yazcore.hookspecs": ("hookimpl", "hookspec"),
     "yazcore.host": ("Host", "Own"),
-    "yazcore.plugin_status": ("PluginStatus",),
-    "yazcore.serving": ("Serving",),
     "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
     "yazcore.manifest.reading": ("Reading", "read"),
     "yazcore.outcomes": ("Outcome", "ProtocolFault"),
     "yazcore.permissions": ("GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Principal", "ScopeKind"),
+    "yazcore.plugin_status": ("PluginStatus",),
+    "yazcore.serving": ("Serving",),
     "yazcore.typed.tools": ("tool",),
     "yazcore.violations": ("Difference", "Violation", "YazError"),
 }  # fmt: skip
@@ -64,8 +65,10 @@ if TYPE_CHECKING:
     from yazcore.capabilities.errors import CapabilityError as CapabilityError
     from yazcore.capabilities.errors import NoContext as NoContext
     from yazcore.capabilities.errors import ServiceError as ServiceError
+    from yazcore.contract import HOOKSPECS as HOOKSPECS
     from yazcore.contract import RESERVED as RESERVED
     from yazcore.contract import Contract as Contract
+    from yazcore.contributions import CONTRIBUTION_KINDS as CONTRIBUTION_KINDS
     from yazcore.contributions import Command as Command
     from yazcore.contributions import ContributionKind as ContributionKind
     from yazcore.contributions import Format as Format

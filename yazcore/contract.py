@@ -16,6 +16,10 @@ RESERVED = frozenset({"yaz", "core", "mcp", "tools", "permissions", "projects", 
 """Ids that no plugin may have (design 4)."""
 
 
+HOOKSPECS = (_hookspecs,)
+"""The hooks that every host has; a host's own stand after them in its `Contract`."""
+
+
 def _find(key: str, name: str, values: tuple[Any, ...]) -> Any:
     for value in values:
         if getattr(value, key) == name:
@@ -47,7 +51,7 @@ class Contract:
     capability_kinds: tuple[type[Capability], ...] = CAPABILITY_KINDS
     contribution_kinds: tuple[ContributionKind, ...] = CONTRIBUTION_KINDS
     scope_kinds: tuple[ScopeKind, ...] = (GLOBAL,)
-    hookspecs: tuple[ModuleType | type, ...] = (_hookspecs,)
+    hookspecs: tuple[ModuleType | type, ...] = HOOKSPECS
 
     def capability_kind(self, name: str) -> type[Capability] | None:
         """The capability kind of that name."""

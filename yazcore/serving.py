@@ -21,7 +21,8 @@ import anyio.abc
 import anyio.to_thread
 import attrs
 
-from yazcore.control import Command, Control, Underway, announce, only_one, withdraw
+from yazcore.control import announce, only_one, withdraw
+from yazcore.control.door import Command, Control, Underway
 from yazcore.gate import ProtocolFault, Report
 from yazcore.host import Host
 from yazcore.mcp.results import tool_result

@@ -73,6 +73,7 @@ class SyncReport:
     def as_json(self) -> dict[str, Any]:
         """The report as plain data."""
         return {
+            "asked": self.asked,
             "written": self.written,
             "changes": [change.as_json() for change in self.changes],
             "diff": list(self.diff),
@@ -106,7 +107,8 @@ def sync_folder(
 def _synced(package: Path, reading: Reading, contract: Contract, own: bool, prune: bool, write: bool) -> SyncReport:
     if (found := obstacles(reading, contract)) or reading.text is None:
         return SyncReport(violations=found)
-    started = read(json.dumps(bare(reading.document, contract)).encode(), contract, own=own, package=package.name)
+    home = None if own else package.name  # a shipped plugin lies somewhere in the host's own package
+    started = read(json.dumps(bare(reading.document, contract)).encode(), contract, own=own, package=home)
     if started.manifest is None:
         return SyncReport(violations=started.violations)
     try:
@@ -114,7 +116,7 @@ def _synced(package: Path, reading: Reading, contract: Contract, own: bool, prun
     except _NotAsked as problem:
         return SyncReport(violations=problem.violations, trace=problem.trace)
     synced = sync(reading.text, registered, contract, prune=prune)
-    after = read(synced.text.encode(), contract, own=own, package=package.name)
+    after = read(synced.text.encode(), contract, own=own, package=home)
     draft, _ = structure(after.document, contract)
     assert draft is not None, "sync makes no other kind of document"
     if write and synced.changes:

@@ -26,29 +26,36 @@ class Project:
     name: str = "thesis"
 
 
+def refusal(home: Home, root: Path) -> YazError:
+    """Why the folder cannot be opened; nothing of it is open before either."""
+    application = open_writing(home, [root], discover=False)
+    try:
+        assert application.projects() == []
+        with pytest.raises(YazError) as refused:
+            application.project(root)
+        return refused.value
+    finally:
+        application.close()
+
+
 @pytest.mark.parametrize("below", ["yaz", ".local/share/yaz", "main/.yaz"])
 def test_a_project_that_holds_the_applications_own_files_is_not_opened(tmp_path: Path, below: str) -> None:
     root = write(tmp_path / "thesis", {"main.typ": "= One\n"})
-    with pytest.raises(YazError) as refused:
-        open_writing(Home(root / below), [root], discover=False)
-    assert refused.value.code == "project-own-files"
-    assert str(tmp_path) not in str(refused.value)
+    refused = refusal(Home(root / below), root)
+    assert refused.code == "project-own-files"
+    assert str(tmp_path) not in str(refused)
 
 
 def test_a_project_inside_the_applications_own_files_is_not_opened(tmp_path: Path) -> None:
     home = Home(tmp_path / "yaz")
     root = write(home.plugin_data("demo") / "project", {"main.typ": "= One\n"})
-    with pytest.raises(YazError) as refused:
-        open_writing(home, [root], discover=False)
-    assert refused.value.code == "project-own-files"
+    assert refusal(home, root).code == "project-own-files"
 
 
 def test_an_own_folder_that_a_link_leads_into_a_project_is_found(tmp_path: Path) -> None:
     root = write(tmp_path / "thesis", {"main.typ": "= One\n", "own/x": ""})
     (tmp_path / "link").symlink_to(root / "own")
-    with pytest.raises(YazError) as refused:
-        open_writing(Home(tmp_path / "link" / "yaz"), [root], discover=False)
-    assert refused.value.code == "project-own-files"
+    assert refusal(Home(tmp_path / "link" / "yaz"), root).code == "project-own-files"
 
 
 def test_a_root_may_hold_them_as_long_as_the_project_lies_beside(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class Counting:
 
     def add(self, one: int, *, other: int = 0) -> tuple[int, int | None, str | None]:
         frame = current.get()
-        return one + other, threading.get_ident(), frame and frame.plugin
+        return one + other, threading.get_ident(), None if frame is None else frame.plugin
 
     def refuse(self) -> None:
         raise PermissionError("no")

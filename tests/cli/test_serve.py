@@ -75,7 +75,7 @@ def test_a_folder_without_a_document_and_no_folder_at_all_are_said(yaz: Shell, t
     (tmp_path / "theses").mkdir()
     lines = yaz.start("serve", str(tmp_path / "theses")).lines_to("Ctrl-C")
     assert "folder:     theses (no document to begin with; agents may open projects below it)" in lines
-    assert yaz.run("stop").status == 0
+    assert yaz.here("stop").status == 0
     lines = yaz.start("serve").lines_to("Ctrl-C")
     assert "project:    none; name folders: yaz serve FOLDER, or roots in settings.toml" in lines
 

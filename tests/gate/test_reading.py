@@ -54,6 +54,8 @@ class Plugin:
                 return [1, "ü"]
             case "nothing":
                 return None
+            case "posture":
+                return f"{context.call.posture} {25 < context.deadline <= 30} {context.caller.name}"
             case "slow":
                 begun.set()
                 release.wait(20)
@@ -66,11 +68,15 @@ class Plugin:
             raise ValueError
         if prefix == "odd":
             return "odd"
+        if prefix == "re":
+            return [f"{context.call.posture} {25 < context.deadline <= 30} {context.caller.name}"]
         return [f"value-{number}" for number in range(150)] if variable == "how" else []
 
     async def about(self, context, arguments):
         if arguments["what"] == "crash":
             raise ValueError
+        if arguments["what"] == "posture":
+            return f"{context.call.posture} {25 < context.deadline <= 30} {context.caller.name}"
         if arguments["what"] == "tell":
             raise ToolError("say which")
         return f"About {arguments['what']} in {context.scope_id}."
@@ -86,7 +92,7 @@ def resource(address: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-PROVIDES = {
+PROVIDES: dict[str, list[dict[str, Any]]] = {
     "tools": [
         tool(
             "publish",
@@ -306,6 +312,12 @@ def test_all_values_are_proposed_so_that_the_reader_learns_how_many_there_are(ho
 def test_a_completer_that_breaks_proposes_nothing(host: Host, prefix: str, outcome: str) -> None:
     assert complete(host, ADDRESSES[1], "how", prefix) == []
     assert outcomes(host)[-1] == outcome
+
+
+def test_whatever_is_read_runs_as_read_for_its_caller_for_half_a_minute(host: Host) -> None:
+    assert read(host, "yaz://demo/how/posture").data == "read True owner"
+    assert prompt(host, "demo__about", {"clusterId": ONE, "what": "posture"}) == "read True owner"
+    assert complete(host, ADDRESSES[1], "how", "re") == ["read True owner"]
 
 
 def test_an_unknown_template_is_a_fault_and_a_forbidden_one_proposes_nothing(host: Host) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
-from tests.hosts.running import ONE, call, outcomes, running
-from tests.plugins_in_test import tool
-from yazcore import OWNER, Host, PermissionGrant, Principal
+from tests.hosts.console import CONTRACT
+from tests.hosts.running import HEAD, ONE, call, outcomes, running
+from tests.plugins_in_test import manifest, plugin_folder, tool
+from yazcore import GLOBAL, OWNER, Host, PermissionGrant, Principal, ScopeKind
 from yazcore.home import Home
 
 CODE = """
@@ -125,3 +128,103 @@ class Plugin:
     with running(tmp_path, home, code, provides={"tools": [tool("count")]}) as host:
         asyncio.run(host.gate.call_tool(OWNER, "demo__count", {}, lambda *progress: said.append(progress)))
     assert said == [(1, 2, "half"), (2, None, "")]
+
+
+# --- a call that is ended from outside
+
+ENDS = """
+begun, told = threading.Event(), threading.Event()
+
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("blocks", self.blocks), Tool("waits", self.waits)]
+
+    def blocks(self, context, arguments):
+        begun.set()
+        while not context.call.cancelled.is_set():
+            threading.Event().wait(0.01)
+        told.set()
+
+    async def waits(self, context, arguments):
+        begun.set()
+        await asyncio.Event().wait()
+"""
+
+
+@pytest.fixture
+def ends(tmp_path: Path, home: Home) -> Iterator[tuple[Host, Any]]:
+    tools = [tool("blocks", deadlineSeconds=1), tool("waits", deadlineSeconds=20)]
+    with running(tmp_path, home, ENDS, provides={"tools": tools}) as host:
+        yield host, sys.modules[host.catalogue.now.plugins["demo"].manifest.module.partition(":")[0]]
+
+
+def test_a_handler_that_is_overdue_is_told(ends: tuple[Host, Any]) -> None:
+    host, module = ends
+    assert "did not answer within 1 seconds" in call(host, "demo__blocks").text
+    assert module.told.wait(10)
+
+
+def test_a_call_whose_plugin_is_cut_off_is_no_crash(ends: tuple[Host, Any]) -> None:
+    host, module = ends
+    cut_off = host.catalogue.now.plugins["demo"].running.close
+
+    async def cut() -> str:
+        task = asyncio.create_task(host.gate.call_tool(OWNER, "demo__waits", {}))
+        assert await asyncio.to_thread(module.begun.wait, 10)
+        await asyncio.to_thread(cut_off)
+        return (await task).text
+
+    assert asyncio.run(cut()) == "demo was stopped."
+    assert outcomes(host) == ["overdue"]
+
+
+# --- an id that has more than one spelling
+
+GALAXY = ScopeKind(name="galaxy", argument="galaxyId", parse=lambda text: text.strip().lower() or None)
+SPELLS = """
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("where", lambda context, arguments: {"given": arguments, "scope": context.scope_id})]
+
+    @hookimpl
+    def provide_resources(self):
+        return [Resource("yaz://demo/{galaxyId}", lambda context, variables: variables)]
+
+    @hookimpl
+    def provide_prompts(self):
+        return [Prompt("ask", lambda context, arguments: arguments["galaxyId"])]
+"""
+
+
+def test_a_plugin_sees_an_id_in_its_one_spelling(tmp_path: Path, home: Home) -> None:
+    schema = {"type": "object", "properties": {"galaxyId": {"type": "string"}}, "required": ["galaxyId"]}
+    about = {"nameKey": "text", "descriptionKey": "text", "scope": "galaxy", "permission": "demo:read"}
+    provides = {
+        "tools": [tool("where", scope="galaxy", inputSchema=schema)],
+        "resources": [
+            {"uriTemplate": "yaz://demo/{galaxyId}", "variables": [{"name": "galaxyId", "note": "x"}], **about}
+        ],
+        "prompts": [{
+            "name": "ask", "descriptionKey": "text", "scope": "galaxy", "permission": "demo:read",
+            "arguments": [{"name": "galaxyId", "note": "x", "required": True}],
+        }],
+    }  # fmt: skip
+    contract = attrs.evolve(CONTRACT, scope_kinds=(GLOBAL, GALAXY))
+    with plugin_folder(tmp_path, manifest(provides=provides), HEAD + SPELLS) as folder:
+        host = Host(contract, home=home, builtin=[folder], resolve={"galaxy": {"andromeda": 1}.get}, discover=False)
+        host.activate()
+        assert call(host, "demo__where", {"galaxyId": " Andromeda"}).structured == {
+            "given": {"galaxyId": "andromeda"}, "scope": "andromeda"
+        }  # fmt: skip
+        content = asyncio.run(host.gate.read_resource(OWNER, "yaz://demo/ANDROMEDA"))
+        assert content.data == '{"galaxyId": "andromeda"}'
+        assert asyncio.run(host.gate.get_prompt(OWNER, "demo__ask", {"galaxyId": "Andromeda"})) == "andromeda"
+        host.close()

@@ -20,7 +20,8 @@ class Plugin:
 
     @hookimpl
     def provide_tools(self):
-        return [Tool(name, getattr(self, name)) for name in ("text", "both", "echo", "none", "words", "links", "size")]
+        names = ("text", "both", "echo", "none", "words", "links", "size", "huge")
+        return [Tool(name, getattr(self, name)) for name in names]
 
     def text(self, context, arguments):
         return "ü" * 30_000
@@ -42,6 +43,9 @@ class Plugin:
 
     def size(self, context, arguments):
         return {"size": len(arguments["x"])}
+
+    def huge(self, context, arguments):
+        return {"text": "x" * 2**21}
 """
 ANYTHING = {"type": "object", "properties": {"x": {}}}
 WANTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -57,6 +61,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         tool("none"),
         tool("words", outputSchema=WANTED),
         tool("links"),
+        tool("huge", posture="write"),
         tool("size", inputSchema={**ANYTHING, "additionalProperties": False}),
     ]
     with running(folder, Home(folder / "home"), CODE, provides={"tools": tools}) as host:
@@ -134,3 +139,11 @@ def test_a_large_argument_reaches_the_tool_and_a_wrong_one_is_told(host: Host, x
     wrong = call(host, "demo__size", {"x": x, "y": 1})
     assert wrong.is_error
     assert outcomes(host)[-1] == "invalid"
+
+
+def test_a_result_that_no_plugin_may_give_is_told_by_its_code_and_is_no_crash(host: Host) -> None:
+    assert call(host, "demo__huge").text == (
+        "It is done; do not repeat the call. What demo answered is larger than 2097152 bytes, which is more than a "
+        "plugin may answer (result-too-large). Ask for less; its author can page or publish it."
+    )
+    assert outcomes(host)[-1] == "too-large"

@@ -14,7 +14,9 @@ from typing import Any
 import attrs
 
 from yazcore import (
+    CONTRIBUTION_KINDS,
     GLOBAL,
+    HOOKSPECS,
     Contract,
     ContributionKind,
     Home,
@@ -26,7 +28,6 @@ from yazcore import (
     hookimpl,
     hookspec,
 )
-from yazcore.contributions import CONTRIBUTION_KINDS
 
 HERE = Path(__file__).parent
 
@@ -103,7 +104,7 @@ CONTRACT = Contract(
     reserved=frozenset({"console"}),
     contribution_kinds=(*CONTRIBUTION_KINDS, PANELS),
     scope_kinds=(GLOBAL, CLUSTER),
-    hookspecs=(*Contract(number=3, group="", prefix="", host="", version="0").hookspecs, ConsoleHooks),
+    hookspecs=(*HOOKSPECS, ConsoleHooks),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
+from tests.manifest.archived import wheel
 from tests.manifest.installed import distribution, editable
 from tests.manifest.samples import CONTRACT
 from yazcore.manifest.discovery import Found, Skipped, builtin, discover
@@ -209,6 +210,43 @@ def test_a_package_must_be_in_the_record_of_whoever_points_at_it(tmp_path: Path)
     assert [one.code for one in look(tmp_path)[1]] == ["manifest-not-owned"]
 
 
+def test_a_folder_without_init_hides_no_package(tmp_path: Path) -> None:
+    distribution(tmp_path / "b")
+    (tmp_path / "a" / "yaz_plugin_zotero").mkdir(parents=True)
+    found, others = look(tmp_path / "a", tmp_path / "b")
+    assert ([one.folder for one in found], others) == ([tmp_path / "b" / "yaz_plugin_zotero"], ())
+
+
+@pytest.mark.parametrize("package", ["yazcore", "json", "requests"])
+def test_a_package_that_is_somebody_elses_has_been_overwritten(tmp_path: Path, package: str) -> None:
+    distribution(tmp_path, name="requests", package="requests", entry_points="", files={})
+    distribution(tmp_path, package=package)
+    assert said(skipped(tmp_path)) == (
+        "distribution-package-taken",
+        f'its package "{package}" is the one of {"Python" if package == "json" else package}',
+        "uninstall yaz-plugin-zotero, and install again whatever else brings that package",
+    )
+
+
+def test_a_plugin_in_a_zip_file_on_the_path_is_said(tmp_path: Path) -> None:
+    path = wheel(tmp_path).rename(tmp_path / "library.zip")
+    assert skipped(path) == Skipped(
+        distribution="yaz-plugin-zotero",
+        code="distribution-in-zip",
+        message='it lies in "library.zip", a zip file on the path',
+        fix="install it with pip: a plugin is a folder of files",
+    )
+
+
+def test_other_files_on_the_path_hold_no_plugin(tmp_path: Path) -> None:
+    other = wheel(tmp_path, name="requests", entry_points="[x]\ny = z\n", files={"requests.py": ""})
+    (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
+    hostile = wheel(tmp_path, files={"../evil": ""})
+    distribution(tmp_path / "site")
+    found, others = look(other, tmp_path / "broken.zip", hostile, tmp_path / "site")
+    assert ([one.id for one in found], others) == (["zotero"], ())
+
+
 # -- twice, left over, shadowed --------------------------------------------------------------------------------------
 
 
@@ -220,6 +258,12 @@ def test_two_metadata_folders_of_one_name_are_ambiguous(tmp_path: Path) -> None:
         'yaz-plugin-zotero is there twice: "yaz_plugin_zotero-0.1.0.dist-info", "yaz_plugin_zotero-0.2.0.dist-info"',
         "uninstall it until it is gone, and install it again",
     )
+
+
+def test_two_left_overs_without_metadata_are_ambiguous_too(tmp_path: Path) -> None:
+    for version in ("0.1.0", "0.2.0"):
+        distribution(tmp_path, version=version, metadata=None)
+    assert skipped(tmp_path).code == "distribution-twice"
 
 
 @pytest.mark.parametrize("version", ["0.0.9", "9.9"])
@@ -293,6 +337,19 @@ def test_without_a_record_nothing_can_be_said_for_it(tmp_path: Path) -> None:
 def test_a_record_that_is_no_text(tmp_path: Path) -> None:
     (distribution(tmp_path) / "RECORD").write_bytes(b"\xff")
     assert said(skipped(tmp_path)) == ("distribution-record-broken", "RECORD is not UTF-8", "install it again")
+
+
+def test_a_record_that_is_no_list_of_files_hides_nobody_else(tmp_path: Path) -> None:
+    distribution(tmp_path, "other")
+    (distribution(tmp_path) / "RECORD").write_text('"' + "x" * 200_000 + '",,\n')
+    found, (skip,) = look(tmp_path)
+    assert [one.id for one in found] == ["other"]
+    assert said(skip) == ("distribution-record-broken", "RECORD is no list of files", "install it again")
+
+
+def test_several_strange_files_are_named_together(tmp_path: Path) -> None:
+    distribution(tmp_path, record=["a.pth,,", "b.pth,,"])
+    assert skipped(tmp_path).message == 'it installed "a.pth", "b.pth", which Python runs whenever it starts'
 
 
 @pytest.mark.parametrize("group", ["pydantic", "keyring.backends", "pytest11", "pygments.lexers"])

@@ -176,6 +176,19 @@ def test_entries_without_a_name_are_changed_in_place() -> None:
     assert updated(text, new) == '{"anyOf": [ {"type": "string",  "maxLength": 6}, {"type":"null"} ]}'
 
 
+def test_a_new_member_stands_on_a_line_of_its_own_where_the_one_before_it_does() -> None:
+    text = '{\n  "a": 1, "b": 2,\n  "c": 3\n}'
+    assert updated(text, {"a": 1, "b": 2, "c": 3, "d": 4}) == '{\n  "a": 1, "b": 2,\n  "c": 3,\n  "d": 4\n}'
+    assert updated(text, {"a": 1, "x": 0, "b": 2, "c": 3}) == '{\n  "a": 1, "x": 0, "b": 2,\n  "c": 3\n}'
+
+
+def test_an_entry_that_changes_keeps_the_rest_of_its_text_wherever_it_comes_to_stand() -> None:
+    text = '[{"name":"a","x" : 1, "y" : 1},  {"name":"b","x" : 1, "y" : 1}]'
+    made = updated(text, [{"name": "c"}, {"name": "b", "x": 1, "y": 2}])
+    assert made == '[{"name" : "c"},  {"name":"b","x" : 1, "y" : 2}]'
+
+
 def test_an_entry_with_another_name_is_another_entry() -> None:
     text = '[{"name":  "a", "x": 1}]'
-    assert updated(text, [{"name": "b", "x": 1}]) == '[{"name":  "b", "x":  1}]'
+    assert updated(text, [{"name": "b", "x": 1}]) == '[{"name":  "b", "x":  1}]'  # of two ways to write, the first
+    assert updated('[{"name":  "a", "x": 1, "y": 2}]', [{"name": "b"}]) == '[{"name": "b"}]'

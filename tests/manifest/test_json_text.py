@@ -91,6 +91,7 @@ def test_stand_ins_are_harmless() -> None:
     value = parse(b'{"a": "\\ud800x", "b": NaN, "\\ud800": 1}').value
     assert value["a"] == "\ufffdx"
     assert list(value) == ["a", "b", "\ufffd"]
+    assert value["b"] is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.manifest.samples import CONTRACT, GOOD, broken, codes, good, only, reading, text
+from tests.manifest.samples import CONTRACT, GOOD, broken, codes, good, only, reading, said, text
 from yazcore.contract import Contract
 from yazcore.manifest.discovery import Found
 from yazcore.manifest.model import Manifest
@@ -171,6 +171,54 @@ def test_one_mistake_is_one_violation() -> None:
     assert codes(broken(lambda document: document["provides"]["tools"][0].pop("permission"))) == [
         ("manifest-missing-key", "/provides/tools/0/permission")
     ]
+
+
+def test_a_list_is_not_blamed_for_an_entry_that_could_not_be_read() -> None:
+    def spoil(document: dict[str, Any]) -> None:
+        document["provides"]["formats"][0]["extensions"] = [5]
+        document["provides"]["resources"][0]["variables"][0]["note"] = 5
+        document["provides"]["prompts"][0].update(
+            scope="project", arguments=[{"name": "projectId", "note": "n", "required": 1}]
+        )
+
+    assert codes(broken(spoil)) == [
+        ("manifest-wrong-type", "/provides/formats/0/extensions/0"),
+        ("manifest-wrong-type", "/provides/resources/0/variables/0/note"),
+        ("manifest-wrong-type", "/provides/prompts/0/arguments/0/required"),
+    ]
+
+
+def test_of_very_many_faults_a_hundred_are_named() -> None:
+    found = broken(lambda document: document["provides"].update(commands=[{}] * 300))
+    assert len(found) == 101
+    assert (found[0].code, found[0].pointer, said(found[0])) == (
+        "manifest-too-many-faults", "",
+        "more than 100 things are wrong, and no more of them are named. mend these, and look again",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda document: document.update({f"minAppVersoin{number}": 1 for number in range(3000)}),
+        lambda document: document["provides"]["resources"][0].update(
+            uriTemplate="yaz://zotero/" + "/".join(f"{{a{number}}}" for number in range(9000)), variables=[]
+        ),
+        lambda document: document["provides"]["tools"][0].update(params=[{"name": f"querie{n}"} for n in range(400)]),
+        lambda document: document.update(description=[float("nan")] * 9000),
+    ],
+    ids=["unknown keys", "variables", "parameters", "numbers"],
+)
+def test_a_flood_of_faults_is_cut_wherever_it_comes_from(spoil: Any) -> None:
+    assert len(broken(spoil)) <= 101
+
+
+def test_a_list_has_a_most_of_entries() -> None:
+    violation = only(broken(lambda document: document["permissions"].extend([{}] * 499)))
+    assert (violation.code, violation.pointer, said(violation)) == (
+        "manifest-too-many", "/permissions",
+        '"permissions" has 501 entries, and at most 500 are read. leave some out, or split the plugin',
+    )  # fmt: skip
 
 
 def test_tools_are_not_blamed_for_a_permission_that_could_not_be_read() -> None:

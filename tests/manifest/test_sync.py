@@ -5,6 +5,7 @@ import json
 import types
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests.hosts.console import CONTRACT as CONSOLE
 from tests.hosts.console import Panel
 from tests.manifest.samples import CONTRACT, GOOD, codes, good, text
-from yazcore.contributions import Command, Format, Prompt, Resource, Tool
+from yazcore.contributions import Command, ContributionKind, Format, Prompt, Resource, Tool
 from yazcore.differences import differences
 from yazcore.manifest.json_text import MOST_BYTES
 from yazcore.manifest.reading import read
@@ -247,6 +248,30 @@ def test_a_kind_of_a_host_s_own_is_declared_with_what_its_registration_says() ->
         {"id": "old", "nameKey": "panel", "width": 3}, {"id": "new", "nameKey": "panel-new"},
     ]  # fmt: skip
     assert [change.keys for change in made.changes] == [("width",), ("id", "nameKey")]
+
+
+@attrs.frozen(kw_only=True)
+class RouteDeclaration:
+    id: str
+    handler: str
+
+
+@attrs.frozen
+class Route:
+    id: str
+    handler: Any
+
+
+ROUTES = ContributionKind(
+    key="routes", hook="provide_routes", declaration=RouteDeclaration, registration=Route,
+    declared_name=lambda declared: str(declared.id), registered_name=lambda registered: str(registered.id),
+)  # fmt: skip
+
+
+def test_code_is_never_taken_for_something_to_declare() -> None:
+    contract = attrs.evolve(CONTRACT, contribution_kinds=(ROUTES,))
+    made = sync(json.dumps({"id": "demo"}), {"routes": (Route("go", print),)}, contract)
+    assert json.loads(made.text)["provides"]["routes"] == [{"id": "go"}]
 
 
 # -- what no manifest can hold ----------------------------------------------------------------------------------------

@@ -101,7 +101,8 @@ def ensure(text: str, item: Item, dialect: Dialect, name: str) -> Ensured:
     added = appended(text, entry(item, key.text, dialect))
     after = read(added)
     # An open end may also hide where the reader sees none: what was added must come out as one entry more.
-    if before.open is not None or after.entries[:-1] != before.entries or after.entries[-1].key != key.text:
+    hidden = after.entries[:-1] != before.entries or [one.key for one in after.entries[-1:]] != [key.text]
+    if before.open is not None or hidden:
         line = before.open or text.count("\n") + 1
         raise ToolError(
             f"{name} has an entry that is not closed (line {line}), so that nothing can be added after it. "

@@ -113,8 +113,8 @@ def _electronic(item: Item) -> Iterator[tuple[str, str]]:
     if item.type == "preprint" and number:
         yield "eprint", verbatim(number[1])
         yield "archiveprefix", "arXiv"
-    elif item.type == "preprint":
-        yield "number", escaped(item.fields.get("number", ""))
+    elif item.type == "preprint" and not any(item.fields.get(name, "").strip() for name in ("issue", "seriesNumber")):
+        yield "number", escaped(item.fields.get("number", ""))  # a field that stands twice makes no entry
     yield "doi", verbatim(doi(item))
     if url := verbatim(item.fields.get("url", "")):
         yield "url", url

@@ -19,6 +19,7 @@ from yaz_plugin_zotero.folding import plain
 
 _KEY_LINE = re.compile(r"^[ \t]*citation[ \t]?key[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _STORED_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?: (.*))?$", re.DOTALL)
+_KEY = re.compile(r"[0-9A-Z]{8}")  # it stands in an entry's address as it is
 _ANY_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d\d)(?!\d)")
 
 _NO_ITEMS = ("attachment", "note", "annotation")
@@ -139,7 +140,7 @@ def libraries(database: sqlite3.Connection) -> tuple[LibraryName, ...]:
     for local, kind in database.execute("SELECT libraryID, type FROM libraries ORDER BY libraryID"):
         if kind == "user":
             found.append(LibraryName("user", "My Library", local))
-        elif kind == "group" and local in groups:
+        elif kind == "group" and isinstance(groups.get(local, (None,))[0], int):
             number, name = groups[local]
             found.append(LibraryName(f"group-{number}", str(name), local))
     return tuple(found)
@@ -171,7 +172,7 @@ def stamps(database: sqlite3.Connection, known: Collection[LibraryName]) -> dict
     return {
         row[0]: (names[row[1]], str(row[2]), "" if str(row[3]) == newest else "|".join(map(str, row[3:])))
         for row in rows
-        if row[1] in names
+        if row[1] in names and _KEY.fullmatch(str(row[2]))
     }
 
 
@@ -213,8 +214,10 @@ def read_items(database: sqlite3.Connection, rows: Collection[int], known: Colle
 
 
 def has_table(database: sqlite3.Connection, table: str) -> bool:
-    """Whether the database has the table."""
-    found = database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone()
+    """Whether the database has the table, as a plain one: no view, and none that a module makes."""
+    found = database.execute(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND sql NOT LIKE 'CREATE VIRTUAL %'", (table,)
+    ).fetchone()
     return found is not None
 
 
@@ -230,7 +233,7 @@ def _base_names(database: sqlite3.Connection) -> Iterator[tuple[tuple[int, int],
         "SELECT m.itemTypeID, m.fieldID, f.fieldName FROM baseFieldMappings m "
         "JOIN fields f ON f.fieldID = m.baseFieldID"
     ):
-        yield (kind, field), name
+        yield (kind, field), str(name)
 
 
 def _fields(
@@ -244,7 +247,7 @@ def _fields(
         "WHERE d.itemID IN (SELECT value FROM json_each(?)) ORDER BY d.itemID, d.fieldID",
         (json.dumps(batch),),
     ):
-        found.setdefault(row, {})[bases.get((kind, field), name)] = _text(value)
+        found.setdefault(row, {})[bases.get((kind, field), str(name))] = _text(value)
     return found
 
 
@@ -288,7 +291,7 @@ def _retractions(database: sqlite3.Connection, batch: list[int]) -> dict[int, Re
 def _retraction(data: Any, flag: int) -> Retraction:
     try:
         told = json.loads(data)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         told = {}
     if not isinstance(told, dict):
         told = {}

@@ -143,7 +143,8 @@ def paragraph(label: str, text: str) -> None:
         for piece in (textwrap.wrap(line, room, break_on_hyphens=False) if room else [line]) or [""]
     ]
     for line in lines:
-        say((click.style(f"{label:<{_LABEL}}", bold=True) + line).rstrip())
+        start = f"{label:<{_LABEL}}"
+        say(((click.style(start, bold=True) if label else start) + line).rstrip())
         label = ""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, say
-from yazcore.control import Command, not_running, only_one, running, wait_until_over
+from yazcore.control import not_running, only_one, running, wait_until_over
 from yazcore.home import Home
 from yazcore.violations import YazError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import anyio
     from anyio.abc import TaskGroup
 
+    from yazcore.control.door import Command
     from yazcore.mcp.listener import Address
     from yazcore.writing.application import WritingApp
 

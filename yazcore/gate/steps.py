@@ -21,13 +21,16 @@ from yazcore.declarations import Posture
 from yazcore.outcomes import ProtocolFault
 from yazcore.permissions import Principal, ScopeKind, may
 from yazcore.runtimes.base import HandlerFailed
-from yazcore.runtimes.values import NotPortable
+from yazcore.runtimes.values import MAX_STRUCTURE, NotPortable, TooLarge
 
 Report = Callable[[float, float | None, str], None]
 """Takes progress: done, total (None: unknown), a few words."""
 
 Resolver = Callable[[str], Any]
 """What an id names, or None."""
+
+DONE = "It is done; do not repeat the call. "
+"""What comes before the words for a result that cannot be given, where the call has changed something."""
 
 _LONGEST_NAME = 512
 
@@ -216,11 +219,7 @@ class Steps:
             return await _finished(future, seconds)
         except TimeoutError:
             self._abandon(plugin_id, call, future)
-            attempt.outcome = "overdue"
-            raise Ended(
-                f"{plugin_id} did not answer within {seconds:.0f} seconds; the call was ended. "
-                "Ask for less, or try again later."
-            ) from None
+            raise _overdue(attempt, plugin_id, seconds) from None
         except asyncio.CancelledError:
             self._abandon(plugin_id, call, future)
             raise
@@ -236,11 +235,26 @@ class Steps:
         except Cancelled:
             attempt.outcome = "overdue"
             raise Ended(f"{plugin_id} was stopped.") from None
+        except _Dropped as error:
+            if time.monotonic() >= call.deadline:
+                raise _overdue(attempt, plugin_id, seconds) from None
+            if call.cancelled.is_set():
+                attempt.outcome = "overdue"
+                raise Ended(f"{plugin_id} was stopped.") from None
+            text = self.masked(attempt, plugin_id, f"{key} {name}", "Cancelled", str(error))
+            raise Ended(text) from None
         except HandlerFailed as error:
             failure = error.failure
             text = self.masked(attempt, plugin_id, f"{key} {name}", failure.type, failure.message, failure.trace)
             raise Ended(text) from None
-        except (NotPortable, _Dropped, RuntimeError) as error:
+        except TooLarge:
+            attempt.outcome = "too-large"
+            done = DONE if call.posture == "write" else ""
+            raise Ended(
+                f"{done}What {plugin_id} answered is larger than {MAX_STRUCTURE} bytes, which is more than a plugin "
+                "may answer (result-too-large). Ask for less; its author can page or publish it."
+            ) from None
+        except (NotPortable, RuntimeError) as error:
             text = self.masked(attempt, plugin_id, f"{key} {name}", type(error).__name__, str(error))
             raise Ended(text) from None
 
@@ -266,8 +280,16 @@ def _submitted(
     return future
 
 
+def _overdue(attempt: Attempt, plugin_id: str, seconds: float) -> Ended:
+    attempt.outcome = "overdue"
+    return Ended(
+        f"{plugin_id} did not answer within {seconds:.0f} seconds; the call was ended. "
+        "Ask for less, or try again later."
+    )
+
+
 class _Dropped(Exception):
-    """The handler's task was cancelled by its own plugin, not by the caller."""
+    """The handler's task was cancelled by its plugin or with it, not by the caller."""
 
 
 async def _finished(future: Future[Any], seconds: float) -> Any:

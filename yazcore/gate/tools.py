@@ -10,7 +10,7 @@ import attrs
 
 from yazcore.catalogue import ActiveTool, Catalogue, Snapshot
 from yazcore.contributions import Link
-from yazcore.gate.steps import Attempt, Ended, Refused, Report, Steps
+from yazcore.gate.steps import DONE, Attempt, Ended, Refused, Report, Steps
 from yazcore.manifest.schemas import argument_errors, validator
 from yazcore.outcomes import Outcome, ProtocolFault, encode
 from yazcore.permissions import Principal
@@ -103,7 +103,7 @@ class ToolCalls:
         """Nothing is cut: all of it is kept for whoever asked, to be read in pages."""
         data, mime = _whole(answer, () if links_fit else answer.links)
         uri = RESULT_PREFIX + self._results.keep(attempt.principal.name, data, mime, paged=True)
-        done = "It is done; do not repeat the call. " if tool.declaration.posture == "write" else ""
+        done = DONE if tool.declaration.posture == "write" else ""
         pages = Link(
             uri=uri, name=f"result of {attempt.name}", mime_type="application/json",
             description="The whole result, in pages; each page names the next.",
@@ -137,7 +137,7 @@ def _whole(answer: Answer, links: tuple[Link, ...]) -> tuple[bytes, str]:
     parts = {
         "text": answer.text,
         "structuredContent": answer.structured,
-        "links": [{"uri": link.uri, "name": link.name} for link in links] or None,
+        "links": [attrs.asdict(link, filter=lambda _, part: part is not None) for link in links] or None,
     }
     return encode({name: part for name, part in parts.items() if part is not None}).encode(), "application/json"
 

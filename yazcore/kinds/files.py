@@ -32,6 +32,11 @@ _PLACE = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 # what no path holds; what is a path, `split_path` and `split_absolute` say
 _PLAIN = re.compile(r"[^*?\\\x00]*[^\s*?\\\x00][^*?\\\x00]*")
 _PLAIN_FOLDER = re.compile(r"[/~][^*?\\\x00]*")
+# beside formatting characters, what a file system may leave out when it compares names (ext4 with casefold does)
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
 _LONGEST_PLACE = 64
 _LONGEST_PATH = 4000
 _MOST_PARTS = 100
@@ -81,7 +86,7 @@ def is_absolute(path: str) -> bool:
 
 def folded(name: str) -> str:
     """A name as the most forgiving file system compares it: case, composition, invisible characters, trailing dots."""
-    visible = "".join(character for character in name if unicodedata.category(character) != "Cf")
+    visible = "".join(sign for sign in name if unicodedata.category(sign) != "Cf" and not _UNSEEN.match(sign))
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", visible).casefold()).rstrip(". ")
 
 

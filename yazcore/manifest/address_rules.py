@@ -34,7 +34,7 @@ LONGEST_MIME = 255
 _AUTHORITY_CHARACTER = r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-F]{2})"
 _PLAIN_CHARACTER = r"(?:[A-Za-z0-9_~!$&'()*+,;=:@-]|%[0-9A-F]{2})"  # of a path, but for dots and slashes
 _CHARACTER = rf"(?:\.|{_PLAIN_CHARACTER})"
-_SEGMENT = rf"(?:\.*{_PLAIN_CHARACTER}{_CHARACTER}*|\.{{3,}})"  # neither empty nor one or two dots
+_SEGMENT = rf"\.*{_PLAIN_CHARACTER}{_CHARACTER}*"  # neither empty nor made of dots
 _VARIABLE = r"\{\+?[A-Za-z_][A-Za-z0-9_]*\}"
 
 

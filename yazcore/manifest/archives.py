@@ -217,9 +217,8 @@ class _Bounded:
         self.seekable = file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        if size > _MOST_DIRECTORY_BYTES:
-            raise _TooMuch
-        data = self._file.read(size if size >= 0 else _MOST_DIRECTORY_BYTES + 1)
+        more_than_enough = _MOST_DIRECTORY_BYTES + 1
+        data = self._file.read(min(size, more_than_enough) if size >= 0 else more_than_enough)
         if len(data) > _MOST_DIRECTORY_BYTES:
             raise _TooMuch
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import attrs
@@ -52,23 +53,19 @@ def _entries(manifest: Manifest) -> Iterator[tuple[str, Path, Any]]:
         yield key, ("provides", key, index), entry
 
 
-_WIRES: dict[type, str | None] = {}
-
-
-def _wire_of_name(declaration: Any) -> str | None:
-    """The field that names a declaration; looked up once for each class, for there are thousands of entries."""
-    cls = type(declaration)
-    if cls not in _WIRES:
-        fields = {field.name for field in attrs.fields(cls)}
-        _WIRES[cls] = next((wire for wire in ("id", "name", "key") if wire in fields), None)
-    return _WIRES[cls]
+@cache  # for there are thousands of entries
+def name_field(cls: type) -> str | None:
+    """The field that names a declaration of a class; None where it has another identity, such as an address."""
+    fields = {field.name for field in attrs.fields(cls)}
+    return next((field for field in ("id", "name", "key") if field in fields), None)
 
 
 def names(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
     """Names have one form, and no two of a kind differ only in `-`, `_` and case."""
     seen: dict[tuple[str, str], Path] = {}
     for key, path, entry in _entries(manifest):
-        wire = _wire_of_name(entry)
+        cls: type = type(entry)
+        wire = name_field(cls)
         name = None if wire is None else getattr(entry, wire)
         if wire is None or not isinstance(name, str):  # a resource has an address; a draft may have no name
             continue
@@ -258,14 +255,15 @@ def formats(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
             seen.add(extension)
 
 
-_SETTING_TYPES: dict[str, tuple[type, ...]] = {
+SETTING_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
+"""The types of settings, and of which classes a value of each is."""
 
 
 def setting_fits(setting: SettingDeclaration, value: Any) -> bool:
     """Whether a value is of the setting's type: true is no integer, 1 is a number."""
-    return type(value) in _SETTING_TYPES[setting.type]
+    return type(value) in SETTING_TYPES[setting.type]
 
 
 def setting_defaults(manifest: Manifest, contract: Contract) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -127,7 +128,8 @@ class _Style:
             outer, inner = _indent(text, tall[0].start), _gap(text, tall[0], 0).rpartition("\n")[2]
             unit = inner.removeprefix(outer) or unit
         pairs = [node for node in flat if len(node.slots) > 1]
-        colon = next((_colon(text, node.slots[0]) for node in holders if text[node.start] == "{"), ": ")
+        colons = Counter(_colon(text, slot) for node in holders for slot in node.slots if slot.key is not None)
+        colon = next((usual for usual, _ in colons.most_common(1)), ": ")
         return cls(
             newline="\r\n" if "\r\n" in text else "\n",
             unit=unit,
@@ -186,9 +188,15 @@ class _Writer:
         first_gap = _gap(text, node, 0)
         next_gap = _gap(text, node, 1) if last else first_gap if "\n" in first_gap else self._style.gap
         parts = []
+        gap = next_gap
         for number, one in enumerate(planned):
             slot = None if one.index is None else node.slots[one.index]
-            gap = first_gap if number == 0 else next_gap if not one.index else _gap(text, node, one.index)
+            if number == 0:
+                gap = first_gap
+            elif one.index:
+                gap = _gap(text, node, one.index)
+            elif number == 1:  # what is new stands as the one before it does
+                gap = next_gap
             if slot is not None:
                 body = text[slot.start : slot.node.start] + self.again(slot.node, one.value)
             else:

@@ -183,7 +183,7 @@ def _lone_surrogate(what: str, path: Path, at_key: bool = False) -> Fault:
 
 def _harmless(value: Any, depth: int = 0) -> Any:
     """The value without what no later step should meet; depth ends where the contract's does."""
-    if isinstance(value, (dict, list)) and depth >= DEEPEST:
+    if isinstance(value, _Number) or (isinstance(value, (dict, list)) and depth >= DEEPEST):
         return None
     if isinstance(value, dict):
         return {without_surrogates(key): _harmless(inner, depth + 1) for key, inner in value.items()}

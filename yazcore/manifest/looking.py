@@ -74,11 +74,20 @@ class Target:
     def as_json(self) -> dict[str, Any]:
         """The target as `yaz preview --json` shows it (design 9); `manifest` is None where there is none to show."""
         return {
-            "manifest": self.reading.document,
+            "manifest": _as_json(self.reading.document),
             "violations": [violation.as_json() for violation in self.violations],
             "requires": list(self.requires),
             "files": list(self.files),
         }
+
+
+def _as_json(value: Any) -> Any:
+    """A document that was read, without the stand-ins of numbers that no manifest may hold."""
+    if isinstance(value, dict):
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_json(inner) for inner in value]
+    return value if isinstance(value, (str, int, float)) else None
 
 
 @attrs.frozen(kw_only=True)

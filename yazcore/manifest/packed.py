@@ -191,7 +191,7 @@ def _wheel_name(file_name: str) -> tuple[str, str] | None:
         distribution, version, _, _ = parse_wheel_filename(file_name)
     except InvalidWheelFilename:
         return None
-    return distribution, str(version)
+    return distribution, _canonical(str(version))
 
 
 def _sdist_name(file_name: str) -> tuple[str, str] | None:
@@ -201,7 +201,7 @@ def _sdist_name(file_name: str) -> tuple[str, str] | None:
         distribution, version = parse_sdist_filename(file_name)
     except InvalidSdistFilename:
         return None
-    return distribution, str(version)
+    return distribution, _canonical(str(version))
 
 
 def _name_faults(named: tuple[str, str] | None, file_name: str, said: Metadata) -> Iterator[Violation]:
@@ -227,9 +227,6 @@ def _folder_faults(info: str, said: Metadata) -> Iterator[Violation]:
 
 
 def _canonical(version: str) -> str:
-    from packaging.version import InvalidVersion, Version
+    from packaging.utils import canonicalize_version
 
-    try:
-        return str(Version(version))
-    except InvalidVersion:
-        return version
+    return canonicalize_version(version)  # what is no version stays as it is

@@ -305,9 +305,10 @@ class _Page:
                 yield Entry(text=self.say("python-compiled", file=file), mark="warning")
 
     def _violation(self, violation: Violation) -> Entry:
-        place = f"{violation.line}:{violation.column} " if violation.line is not None else ""
+        position = f"{violation.line}:{violation.column}" if violation.line is not None else ""
+        where = " ".join(part for part in (position, violation.pointer, f"[{violation.code}]") if part)
         return Entry(
-            text=escaped(f"{self.say(violation.severity)}: {place}{violation.pointer} [{violation.code}]"),
+            text=f"{self.say(violation.severity)}: {escaped(where)}",
             mark=violation.severity,
             facts=tuple(escaped(line) for line in (violation.message, violation.fix) if line),
         )

@@ -93,8 +93,13 @@ def _read(data: bytes, contract: Contract, own: bool, more: Callable[[Manifest],
 
 
 def _heard(faults: Iterable[Fault], earlier: Iterable[Fault]) -> Iterator[Fault]:
-    """Those faults that are not about a value, or a part of one, that an earlier fault called unreadable."""
+    """Those faults that are not about a value, or a part of one, that an earlier fault called unreadable.
+
+    Neither are those about a list as a whole heard where one of its entries could not be read.
+    """
     unreadable = {fault.path for fault in earlier if fault.code != "json-duplicate-key"}
+    lists = {path[:place] for path in unreadable for place, part in enumerate(path) if isinstance(part, int)}
     for fault in faults:
-        if not any(fault.path[:length] in unreadable for length in range(len(fault.path) + 1)):
+        path = fault.path
+        if path not in lists and not any(path[:length] in unreadable for length in range(len(path) + 1)):
             yield fault

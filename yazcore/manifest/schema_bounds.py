@@ -56,6 +56,7 @@ def bound_faults(schema: Any) -> Iterator[Fault]:
         return
     places = dict(_subschemas(schema, ()))
     faults = [fault for path, place in places.items() for fault in _keyword_faults(place, path, places)]
+    faults += _text_faults(schema, ())
     yield from faults
     if not faults:
         yield from _work_faults(places)
@@ -124,7 +125,6 @@ def _keyword_faults(schema: Any, path: Path, places: Mapping[Path, Any]) -> Iter
         shown = quoted(str(schema["$ref"]))
         fix = 'point at a schema in this one, as in "#/$defs/item"; nothing is ever fetched'
         yield Fault("schema-ref", f"{shown} is no schema inside this one", fix, (*path, "$ref"))
-    yield from _text_faults(schema, path)
     patterns = [("pattern", schema.get("pattern"))]
     if isinstance(schema.get("patternProperties"), Mapping):
         patterns += [("patternProperties", pattern) for pattern in schema["patternProperties"]]
@@ -137,15 +137,19 @@ def _keyword_faults(schema: Any, path: Path, places: Mapping[Path, Any]) -> Iter
                 yield Fault("schema-pattern", f"the pattern {quoted(pattern)} cannot be used: {bad}", fix, (*path, key))
 
 
-def _text_faults(schema: Mapping[str, Any], path: Path) -> Iterator[Fault]:
-    """What agents read of a schema as it stands: titles, descriptions, names of properties."""
-    for key in ("title", "description"):
-        if isinstance(schema.get(key), str) and not is_harmless(schema[key]):
-            yield _unprintable(f"the {key}", (*path, key))
-    if isinstance(schema.get("properties"), Mapping):
-        for name in schema["properties"]:
+def _text_faults(value: Any, path: Path) -> Iterator[Fault]:
+    """Texts that people do not see: agents read a schema as it stands, its values, names and comments included."""
+    if isinstance(value, str) and not is_harmless(value):
+        key = next((part for part in reversed(path) if isinstance(part, str)), "")
+        yield _unprintable(f"the {key}" if key in ("title", "description") else f"a text of {quoted(key)}", path)
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
             if not is_printable(str(name)):
-                yield _unprintable(f"the name {quoted(str(name))}", (*path, "properties", name))
+                yield _unprintable(f"the name {quoted(str(name))}", (*path, name))
+            yield from _text_faults(inner, (*path, name))
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from _text_faults(inner, (*path, index))
 
 
 def _unprintable(what: str, path: Path) -> Fault:

@@ -13,7 +13,6 @@ from yazcore.kinds.net import READ_METHODS
 from yazcore.manifest.messages import LONGEST_ARGUMENT
 from yazcore.manifest.words import escaped
 
-
 Say = Callable[..., str]
 """Gives the host's text for a key and named arguments, as `Messages.text` does."""
 

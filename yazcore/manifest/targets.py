@@ -23,20 +23,26 @@ __all__ = ["Kind", "Origin", "Target", "open_target"]
 
 
 def open_target(
-    target: str | Path, contract: Contract, *, extra: Sequence[Path] = (), shipped: Sequence[Path] = ()
+    target: str | Path,
+    contract: Contract,
+    *,
+    extra: Sequence[Path] = (),
+    shipped: Sequence[Path] = (),
+    path: Sequence[str] | None = None,
 ) -> Target:
     """Look at one plugin, without running anything of it.
 
     * `target`: a wheel (`.whl`), an sdist (`.tar.gz`), a folder (a package with a manifest, or a project that holds
       one such package), else the id or the distribution of an installed plugin, or the id of a shipped one.
-    * `extra`: folders that are searched after `sys.path`: those that plugins were installed into, each its own.
+    * `extra`: folders that are searched after the path: those that plugins were installed into, each its own.
     * `shipped`: the packages that come with the host application.
+    * `path`: where installed distributions are looked for; None for `sys.path`.
 
     Raises `YazError` for what is no target: `target-unknown`, `target-kind`, `target-without-manifest`,
     `target-ambiguous`, `target-without-metadata`, `target-too-many-files`, and what `archives.opened` raises.
     """
     name = os.fspath(target)
-    around = Around(contract, [*sys.path, *map(str, extra)])
+    around = Around(contract, [*(sys.path if path is None else path), *map(str, extra)])
     mode = _mode(name)
     if stat.S_ISDIR(mode):
         return open_folder(Path(name), name, around, shipped)

@@ -26,8 +26,11 @@ MOST_KNOWN = 500
 """The most words among which the nearest one is looked for: a stranger may give thousands, for a hundred faults."""
 
 _HALVES = "\ud800-\udfff"  # of surrogate pairs, which no output can encode
-_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}{_HALVES}]")
-_HARMFUL = re.compile(f"[{HARMFUL}{_HALVES}]")
+_TAGS = "\U000e0000-\U000e007f"  # letters that nobody sees and models read
+# Signs that scripts need one at a time spell out whole sentences to a model when they stand in a row.
+_ROWS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}|[\u200b-\u200d\u2060-\u2064\ufeff]{3,}"
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}{_HALVES}{_TAGS}]|{_ROWS}")
+_HARMFUL = re.compile(f"[{HARMFUL}{_HALVES}{_TAGS}]|{_ROWS}")
 
 
 def escaped(text: str) -> str:
@@ -41,7 +44,8 @@ def is_printable(text: str) -> bool:
 
 
 def is_harmless(text: str) -> bool:
-    """Whether running text holds no control character but line breaks and tabs, and nothing that reorders it.
+    """Whether running text holds no control character but line breaks and tabs, nothing that reorders it, and nothing
+    that a model reads and a person does not see.
 
     Marks that only give a neighbour its direction are allowed: texts in right-to-left scripts need them.
     """

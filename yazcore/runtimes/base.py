@@ -15,9 +15,9 @@ from yazcore.contract import Contract
 from yazcore.contributions import ToolError
 from yazcore.manifest.model import Manifest
 from yazcore.runtimes.facade import Facade, Failure, HookFault
-from yazcore.runtimes.values import NotPortable
+from yazcore.runtimes.values import NotPortable, TooLarge
 
-_KEPT = (CapabilityError, ServiceError, NoContext, Cancelled, NotPortable)
+_KEPT = (CapabilityError, ServiceError, NoContext, Cancelled, NotPortable, TooLarge)
 
 STARTING_SECONDS = 10.0
 """How long import, constructor and each collecting hook may take (design 6)."""

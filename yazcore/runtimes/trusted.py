@@ -208,10 +208,15 @@ class TrustedPlugin:
             left = call.deadline - time.monotonic()
             if left > 0 and math.isfinite(left) and not call.cancelled.is_set():
                 wait((future,), left)
+        for future, call in tuple(self._calls.items()):
+            call.cancelled.set()  # first: whoever waits for it reads there that it was cut
+            future.cancel()
 
     def close(self) -> None:
         """End the threads and the loop; a handler that hangs keeps its (daemon) thread, and nothing else."""
         self._closed = True
+        for call in tuple(self._calls.values()):
+            call.cancelled.set()
         self._threads.close()
         with self._loop_lock:
             if self._loop is not None:

@@ -28,6 +28,10 @@ class NotPortable(ValueError):
     """A value that cannot leave or enter a plugin; the text says what and where."""
 
 
+class TooLarge(NotPortable):
+    """A value that is plain data and too large: page it, or publish it."""
+
+
 @attrs.frozen(kw_only=True)
 class Answer:
     """What a tool's handler said, as plain data: the structured result, its text where the plugin chose it, links."""
@@ -69,7 +73,7 @@ class _Budget:
     def spend(self, size: int, place: _Place) -> None:
         self.left -= size
         if self.left < 0:
-            raise NotPortable(f"{_named(place)} is larger than {MAX_STRUCTURE} bytes: page it, or publish it")
+            raise TooLarge(f"{_named(place)} is larger than {MAX_STRUCTURE} bytes: page it, or publish it")
 
 
 def _named(place: _Place) -> str:

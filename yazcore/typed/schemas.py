@@ -117,8 +117,8 @@ class Hints:
         import typing_extensions as te
 
         inner = hint
-        while typing.get_origin(inner) is typing.Annotated or isinstance(inner, te.TypeAliasType):
-            inner = self._value(inner, ()) if isinstance(inner, te.TypeAliasType) else inner.__origin__
+        while typing.get_origin(inner) is typing.Annotated or _is_alias(inner):
+            inner = self._value(inner, ()) if _is_alias(inner) else inner.__origin__
         return self.schema(hint, ()) if te.is_typeddict(inner) else None
 
     def schema(self, hint: Any, path: Path, metadata: tuple[Any, ...] = ()) -> Schema:
@@ -137,7 +137,7 @@ class Hints:
             items = self.schema(typing.get_args(hint)[0], (*path[:-1], f"{path[-1]}[]"))
             return _ordered({**found, "items": items})
         is_union = origin in (typing.Union, types.UnionType)
-        if not (is_union or isinstance(hint, (typing.NewType, te.TypeAliasType)) or te.is_typeddict(hint)):
+        if not (is_union or isinstance(hint, typing.NewType) or _is_alias(hint) or te.is_typeddict(hint)):
             raise self._wrong_type(hint, path)
         # such a type is made of others, which have their own bounds: only words can be added
         words = self._translated(Any, metadata, path)
@@ -145,7 +145,7 @@ class Hints:
             found = {"anyOf": [self.schema(member, path) for member in typing.get_args(hint)]}
         elif isinstance(hint, typing.NewType):
             found = self.schema(hint.__supertype__, path)
-        elif isinstance(hint, te.TypeAliasType):
+        elif _is_alias(hint):
             found = self._inside(hint, path, lambda: self.schema(self._value(hint, path), path))
         else:
             found = self._inside(hint, path, lambda: self._typed_dict(hint, path))
@@ -288,6 +288,13 @@ _METADATA = (
     "say bounds with Field of pydantic (max_length, min_length, pattern, ge, gt, le, lt, multiple_of) right at the "
     "type they are about, and what it means with description; check everything else in the function"
 )
+
+
+def _is_alias(hint: Any) -> bool:
+    """Whether it is an alias, of the `type` statement or of `typing_extensions`, which may be two classes."""
+    from typing_extensions import TypeAliasType
+
+    return isinstance(hint, (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType)))
 
 
 def shown(thing: Any) -> str:

@@ -112,7 +112,7 @@ def open_writing(
 
     * `home`: where it keeps what it knows; None for the user's own.
     * `roots`: the folders the user named; none given, those under `roots` in `settings.toml`. A root without an entry
-      document is a folder of projects, to be opened by `open_project`.
+      document, or with `home` in it, is a folder of projects, to be opened by `open_project`.
     * `builtin`: folders of further plugins that ship with whoever calls.
     * `engines`: by id; None for the embedded Typst compiler.
 
@@ -137,7 +137,7 @@ def open_writing(
             try:
                 application.workspace.open(root.name)
             except YazError as error:
-                if error.code != "project-no-entry":
+                if error.code not in ("project-no-entry", "project-own-files"):
                     raise
     except BaseException:
         application.close()

@@ -222,14 +222,14 @@ class WritingPlugin:
             cancelled=context.call.cancelled,
             report=lambda message: context.progress(0, None, message),
         )
-        first = compilation.diagnostics[:_FIRST_DIAGNOSTICS]
+        first = page([one.as_json() for one in compilation.diagnostics], _FIRST_DIAGNOSTICS, None, compilation.id).items
         uri = f"yaz://project/{project.id}/pdf"
         pdf = {"uri": uri, "bytes": compilation.size} if compilation.succeeded else None
         structured = {
             **_facts(compilation),
             "entry": compilation.entry,
             "engine": compilation.engine,
-            "diagnostics": [one.as_json() for one in first],
+            "diagnostics": first,
             "moreDiagnostics": len(compilation.diagnostics) - len(first),
             "pdf": pdf,
             "seconds": compilation.seconds,

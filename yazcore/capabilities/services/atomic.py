@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
 import threading
+import time
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 
 from yazcore.capabilities.services.beneath import closing
+
+
+LOCK_SECONDS = 10.0
+"""How long to wait for another process that writes in the same folder, in seconds."""
+
+_PAUSE_SECONDS = 0.002
 
 
 class Locks:
@@ -36,6 +44,37 @@ class Locks:
 
     def __len__(self) -> int:
         return len(self._locks)
+
+
+@contextmanager
+def alone_in(folder: int) -> Iterator[None]:
+    """Keep out whoever else, in any process, wants to write in an open folder by way of this function.
+
+    Between looking at a file and replacing it nobody of them comes. Nothing is created for it, and it ends with the
+    process; where the file system has no locks there is none. Raises `TimeoutError` after `LOCK_SECONDS`.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    held = False
+    deadline = time.monotonic() + LOCK_SECONDS
+    while not held:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = True
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise TimeoutError(errno.ETIMEDOUT, "another process is writing there all the time") from None
+            time.sleep(_PAUSE_SECONDS)
+        except OSError:
+            break
+    try:
+        yield
+    finally:
+        if held:
+            fcntl.flock(folder, fcntl.LOCK_UN)
 
 
 def replace(folder: int, name: str, data: bytes, mode: int | None) -> None:

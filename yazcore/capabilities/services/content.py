@@ -46,11 +46,19 @@ def _chunks(handle: int, most: int) -> Iterator[bytes]:
         most -= len(data)
 
 
-def revision_of_file(handle: int) -> str:
-    """The revision of an open file's content, read to its end: the first 16 hex digits of its SHA-256."""
-    digest = hashlib.sha256()
-    while data := os.read(handle, 2**20):
+def revision_of_file(handle: int, shown: str) -> str:
+    """The revision of an open file's content, read to its end: the first 16 hex digits of its SHA-256.
+
+    Raises `ServiceError` over `READ_LIMIT`: a sparse file of a terabyte takes no room, and hours to read.
+    """
+    digest, left = hashlib.sha256(), READ_LIMIT + 1
+    if os.fstat(handle).st_size >= left:
+        raise too_large(shown)
+    for data in _chunks(handle, left):
         digest.update(data)
+        left -= len(data)
+    if left <= 0:
+        raise too_large(shown)
     return digest.hexdigest()[:16]
 
 

@@ -23,7 +23,7 @@ import attrs
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Frame, frame_of
 from yazcore.capabilities.errors import Cancelled, CapabilityError, Reason, ServiceError
-from yazcore.capabilities.services.atomic import Locks, replace
+from yazcore.capabilities.services.atomic import Locks, alone_in, replace
 from yazcore.capabilities.services.beneath import Leaves, Parts, closing, make_folders, open_root, opener, real_parts
 from yazcore.capabilities.services.content import (
     READ_LIMIT,
@@ -113,7 +113,10 @@ class FileService:
             return read_all(handle, reached.shown)
 
     def revision(self, path: str, *, place: str | None = None) -> str | None:
-        """A text that changes whenever the content does (16 hex digits of its SHA-256), or None where no file is."""
+        """A text that changes whenever the content does (16 hex digits of its SHA-256), or None where no file is.
+
+        `file-too-large` over `READ_LIMIT`.
+        """
         with self._reach(path, place) as reached:
             try:
                 handle = opener()(reached.root, reached.parts, _READING, 0)
@@ -121,7 +124,7 @@ class FileService:
                 return None
             with closing(handle):
                 self._judge(reached, os.fstat(handle).st_mode)
-                return revision_of_file(handle)
+                return revision_of_file(handle, reached.shown)
 
     def stat(self, path: str, *, place: str | None = None) -> dict[str, Any] | None:
         """`{"kind": "file" | "folder", "size", "mtime_ns"}`, or None where nothing is. `size` is in bytes."""
@@ -212,7 +215,7 @@ class FileService:
             *folders, name = reached.parts
             with self._parent(reached, tuple(folders), make=expect in (None, ABSENT)) as folder:
                 status = os.fstat(folder)
-                with _LOCKS.holding((status.st_dev, status.st_ino, name)):
+                with _LOCKS.holding((status.st_dev, status.st_ino, name)), alone_in(folder):
                     mode = self._check_target(reached, folder, name, expect)
                     replace(folder, name, data, mode)
         return revision_of(data)
@@ -237,7 +240,7 @@ class FileService:
         with closing(handle):
             mode = os.fstat(handle).st_mode
             self._judge(reached, mode)
-            if expect is not None and expect != revision_of_file(handle):
+            if expect is not None and expect != revision_of_file(handle, reached.shown):
                 raise changed(reached.shown)
             if not mode & 0o222:
                 raise ServiceError("file-read-only", f"{reached.shown} is marked as read-only")
@@ -332,7 +335,7 @@ class FileService:
         else:
             bound = self._places(request.area)
             if bound is None:
-                command = f"yaz grant {self._plugin} --place {request.area}=DIR"
+                command = f"yaz grant {self._plugin} --trusted --place {request.area}=DIR"
                 refuse(f"no folder is bound to {request.area}; the user can do it with: {command}", "not-granted")
             folder, what = bound, f"the folder of {request.area}"
         if why := self._unfit(folder, request.area):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ MOST_ENTRIES = 20_000
 """The most files and folders that are looked at."""
 
 _DEEPEST = 32
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @attrs.frozen
@@ -116,12 +118,15 @@ def readable(root: Path, tree: Tree) -> tuple[Path, ...]:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a name is UTF-8: another cannot be said to an agent, nor to a plugin."""
+    """Whether a name is UTF-8 without control characters: another cannot be said to an agent, nor to a plugin.
+
+    A name of several lines would also be drawn as several by a compiler, and forge what it says.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return _CONTROL.search(name) is None
 
 
 def _parent(path: str) -> str:

@@ -25,9 +25,13 @@ import sys
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+# In bytes of UTF-8. All of it together has to fit into one value for the format, and, with every character escaped, into
+# what the host keeps of standard output: else a document in Chinese would lose its PDF to its warnings.
 _MOST_TEXT = 262_144
-_MOST_WARNINGS = 500
+_MOST_MESSAGE = 131_072
 _MOST_WARNING = 2_048
+_MOST_IN_WARNINGS = 262_144
+_MOST_WARNINGS = 500
 
 
 def main() -> None:
@@ -46,7 +50,7 @@ def main() -> None:
     with os.fdopen(answer_to, "w", encoding="utf-8") as stream:
         about = {"sandbox": "landlock" if confined else "none"}
         print(json.dumps(about), file=stream, flush=True)
-        print(json.dumps(_compile(typst, job)), file=stream)
+        print(json.dumps(_compile(typst, job), ensure_ascii=False), file=stream)
 
 
 def _end_with(parent: int) -> None:
@@ -81,18 +85,35 @@ def _compile(typst: Any, job: dict[str, Any]) -> dict[str, Any]:
             package_cache_path=job["packages"],
         )
     except typst.TypstError as error:
-        answer["error"] = {"message": error.message[:_MOST_TEXT], "text": error.diagnostic[:_MOST_TEXT]}
-        answer["cut"] = len(error.diagnostic) > _MOST_TEXT
+        text = _first(error.diagnostic, _MOST_TEXT)
+        answer["error"] = {"message": _first(error.message, _MOST_MESSAGE), "text": text}
+        answer["cut"] = text != error.diagnostic
     except BaseException as error:  # noqa: BLE001 - RuntimeError, OSError, and its panics, which are no Exception
-        answer["failure"] = f"{type(error).__name__}: {error}"[:_MOST_WARNING]
+        answer["failure"] = _first(f"{type(error).__name__}: {error}", _MOST_WARNING)
     else:
         answer["succeeded"] = True
-        answer["cut"] = len(warnings) > _MOST_WARNINGS
-        answer["warnings"] = [
-            {"message": warning.message[:_MOST_WARNING], "text": warning.diagnostic[:_MOST_WARNING]}
-            for warning in warnings[:_MOST_WARNINGS]
-        ]
+        answer["warnings"] = kept = _kept(warnings)
+        answer["cut"] = len(warnings) > len(kept)
     return answer
+
+
+def _kept(warnings: list[Any]) -> list[dict[str, str]]:
+    """The first warnings, as many as fit."""
+    kept: list[dict[str, str]] = []
+    left = _MOST_IN_WARNINGS
+    for warning in warnings[:_MOST_WARNINGS]:
+        told = {"message": _first(warning.message, _MOST_WARNING), "text": _first(warning.diagnostic, _MOST_WARNING)}
+        left -= sum(len(text.encode()) for text in told.values())
+        if left < 0:
+            break
+        kept.append(told)
+    return kept
+
+
+def _first(text: str, most: int) -> str:
+    """The beginning of a text: so many bytes of UTF-8, or a little less."""
+    data = text.encode()
+    return text if len(data) <= most else data[:most].decode("utf-8", "ignore")
 
 
 if __name__ == "__main__":

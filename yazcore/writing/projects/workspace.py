@@ -54,10 +54,10 @@ class Workspace:
         `project-id-taken`, `workspace-full`, `format-failed`.
         """
         folder = self._folder(root, path)
+        self._keep_apart(folder)
         settings = read_settings(folder)
         candidate = Folder(id=self._identities.of(folder, settings.id), name=settings.name or folder.name, root=folder)
         project = self._project(candidate, settings)
-        self._keep_apart(folder)
         with self._lock:
             self._open = {one: held for one, held in self._open.items() if held.root.is_dir()}
             held = self._open.get(project.id)

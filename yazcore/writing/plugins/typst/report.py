@@ -56,6 +56,8 @@ def diagnostics(output: Mapping[str, Any], entry: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if (error := output.get("error")) is not None:
         found += _of(error["text"], error["message"])
+        if not any(one["severity"] == "error" for one in found):  # it was drawn after warnings, and cut off
+            found += _of(f"error: {error['message']}\n", error["message"])
     for warning in output.get("warnings", ()):
         found += _of(warning["text"], warning["message"])
     if (failure := output.get("failure")) is not None:

@@ -1,7 +1,8 @@
 """The user's own door to a running application: a second loopback port for commands, JSON over HTTP (design 7).
 
 `run.json` in the home folder (mode 0600) says where it is. It has its own secret: no MCP token opens it, and no MCP
-call reaches it, so no agent can grant anything. Standard library only, so that the small commands start fast.
+call reaches it, so no agent can grant anything. Standard library only, so that the small commands start fast: here is
+what they need to find the door and to ask; the door itself (`Control`) is loaded by whoever serves.
 
 An answer is one JSON object on a line, `{"result"}` or `{"error"}`; the lines before it, of a command that takes its
 time, are `{"progress": [done, total, message]}`.
@@ -10,54 +11,38 @@ time, are `{"progress": [done, total, message]}`.
 from __future__ import annotations
 
 import contextlib
-import hmac
-import http.client
 import json
 import os
-import queue
-import secrets
-import select
-import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from yazcore.home import Home
 from yazcore.violations import YazError
 
+if TYPE_CHECKING:
+    import http.client
+
+    from yazcore.control.door import Control as Control
+
 RUN_FILE = "run.json"
 """The file that says where the running application is; its lock is held for as long as one serves."""
 
-_MOST_BODY = 4 * 2**20
-_READ_SECONDS = 10.0
 _PING_SECONDS = 10.0
 _START_SECONDS = 2.0
-_LOOK_SECONDS = 0.25
 
 Report = Callable[[float, float | None, str], None]
-Command = Callable[[dict[str, Any]], Any]
-"""What the door does for one path, in a thread of the request's own: gives plain data, raises `YazError`, or gives
-`Underway` for what takes its time."""
+"""Takes progress: what is done, of how much, and a word about it."""
 
 
-@attrs.frozen(kw_only=True)
-class Underway:
-    """What a command answers that takes its time: its result to come, and what it reports meanwhile.
+def __getattr__(name: str) -> Any:
+    if name == "Control":
+        from yazcore.control.door import Control
 
-    Whoever asked may go: then the future is cancelled.
-    """
-
-    future: Future[Any]
-    progress: queue.SimpleQueue[tuple[float, float | None, str] | None] = attrs.field(factory=queue.SimpleQueue)
-
-    def report(self, done: float, total: float | None, message: str) -> None:
-        """Tell whoever asked how far it is; from any thread."""
-        self.progress.put((done, total, message))
+        return Control
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -76,6 +61,8 @@ class Running:
         Raises `YazError`: what it says; `not-running` where nobody listens; `not-answering`; `connection-lost` where it
         ended before it had answered.
         """
+        import http.client  # where nothing runs, nobody pays for it
+
         body = json.dumps(arguments).encode()
         headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
@@ -109,6 +96,8 @@ class Running:
 
 def _answer_of(response: http.client.HTTPResponse, report: Report | None) -> Any:
     """The result in an answer; what is no answer of ours raises `HTTPException`."""
+    from http.client import HTTPException
+
     answer: Any = None
     while line := response.readline():
         try:
@@ -116,13 +105,13 @@ def _answer_of(response: http.client.HTTPResponse, report: Report | None) -> Any
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise http.client.HTTPException("this is no answer of ours")
+            raise HTTPException("this is no answer of ours")
         if "progress" in answer and report is not None:
             report(*answer["progress"])
     if answer is not None and "result" in answer:
         return answer["result"]
     if answer is None or not isinstance(answer.get("error"), dict):
-        raise http.client.HTTPException("it broke off")
+        raise HTTPException("it broke off")
     error = answer["error"]
     raise YazError(error.get("code", "refused"), error.get("message", "refused"), error.get("fix", ""))
 
@@ -227,29 +216,6 @@ def wait_until_over(home: Home, seconds: float) -> bool:
         raise
 
 
-class Control:
-    """The door itself. `commands` maps a path to what it does; each runs in a thread of its own request."""
-
-    def __init__(self, commands: Mapping[str, Command]) -> None:
-        self.secret = secrets.token_urlsafe(32)
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.secret = self.secret.encode()
-        self._server.commands = {"ping": lambda arguments: "pong", **commands}
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), name="yaz-control", daemon=True
-        )
-
-    def start(self) -> None:
-        """Answer from now on."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Close the port; requests in flight end with their own threads."""
-        self._server.shutdown()
-        self._server.server_close()
-
-
 def announce(home: Home, *, url: str, token: str, control: Control) -> Path:
     """Write `run.json`, readable by the user alone."""
     home.write_json(
@@ -272,111 +238,3 @@ def withdraw(home: Home) -> None:
         document = None
     if isinstance(document, dict) and document.get("pid") == os.getpid():
         home.path(RUN_FILE).unlink(missing_ok=True)
-
-
-def _fault(error: Exception) -> dict[str, str]:
-    if isinstance(error, YazError):
-        return error.as_json()
-    if isinstance(error, CancelledError):
-        return {"code": "stopped", "message": "it was ended before it was done: yaz stops"}
-    # The user's own command: the kind of error may be said, not its text.
-    return {"code": "internal", "message": f"internal error ({type(error).__name__})"}
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    secret: bytes
-    commands: Mapping[str, Command]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    server_version = "yaz"
-    sys_version = ""
-    timeout = _READ_SECONDS
-    protocol_version = "HTTP/1.0"
-
-    def do_POST(self) -> None:
-        """One command. The secret is asked before anything else is looked at."""
-        given = self.headers.get_all("Authorization") or []
-        expected = b"Bearer " + self.server.secret
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode("latin-1", "replace"), expected):
-            self._answer(401, {"error": {"code": "unauthorised", "message": "unauthorised"}})
-            return
-        host = self.headers.get_all("Host") or []
-        if host not in ([f"127.0.0.1:{self.server.server_address[1]}"], [f"localhost:{self.server.server_address[1]}"]):
-            self._answer(421, {"error": {"code": "wrong-host", "message": "wrong Host"}})
-            return
-        if self.headers.get("Origin") is not None:
-            self._answer(403, {"error": {"code": "foreign-origin", "message": "no web page may ask"}})
-            return
-        command = self.server.commands.get(self.path.removeprefix("/"))
-        if command is None:
-            self._answer(404, {"error": {"code": "unknown-command", "message": "unknown command"}})
-            return
-        arguments = self._body()
-        if arguments is None:
-            self._answer(400, {"error": {"code": "malformed", "message": "the body is no JSON object"}})
-            return
-        try:
-            result = command(arguments)
-        except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked has to hear of it
-            self._answer(422 if isinstance(error, YazError) else 500, {"error": _fault(error)})
-            return
-        if isinstance(result, Underway):
-            self._follow(result)
-        else:
-            self._answer(200, {"result": result})
-
-    def _follow(self, underway: Underway) -> None:
-        """Say how far it is, a line each time, and at the end what came of it. Stops it where nobody listens."""
-        underway.future.add_done_callback(lambda _: underway.progress.put(None))
-        self.send_response_only(200)
-        self.send_header("Content-Type", "application/x-ndjson")
-        self.end_headers()
-        try:
-            while (told := self._next(underway)) is not None:
-                self._line({"progress": told})
-            try:
-                answer = {"result": underway.future.result()}
-            except Exception as error:  # noqa: BLE001 - as above; a cancelled one too
-                answer = {"error": _fault(error)}
-            self._line(answer)
-        except OSError:
-            underway.future.cancel()
-
-    def _next(self, underway: Underway) -> tuple[float, float | None, str] | None:
-        while True:
-            with contextlib.suppress(queue.Empty):
-                return underway.progress.get(timeout=_LOOK_SECONDS)
-            if self._is_alone():
-                raise ConnectionAbortedError
-
-    def _is_alone(self) -> bool:
-        """Whether whoever asked has gone."""
-        readable, _, _ = select.select([self.connection], [], [], 0)
-        return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
-
-    def _line(self, document: dict[str, Any]) -> None:
-        self.wfile.write(json.dumps(document).encode() + b"\n")
-
-    def _body(self) -> dict[str, Any] | None:
-        length = self.headers.get("Content-Length", "")
-        if not length.isascii() or not length.isdigit() or int(length) > _MOST_BODY:
-            return None
-        try:
-            body = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            return None
-        return body if isinstance(body, dict) else None
-
-    def _answer(self, status: int, document: dict[str, Any]) -> None:
-        body = json.dumps(document).encode()
-        self.send_response_only(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nothing is logged: a request line may hold what a user would not want kept."""

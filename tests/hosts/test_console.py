@@ -1,0 +1,34 @@
+"""The second host is built on the public names alone: what it could not say through them would be a fault of `Host`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yazcore
+from tests.hosts import console
+from tests.test_floors import imports
+
+
+def test_a_host_is_built_on_the_public_names_alone() -> None:
+    taken = [one for one in imports(Path(console.__file__).parent) if one.where.startswith("hosts/console.py")]
+    names = [one.name for one in taken if one.module.split(".")[0] == "yazcore"]
+    assert names
+    assert [f"{one.module} {one.name}" for one in taken if one.module.startswith("yazcore.")] == []
+    assert [name for name in names if name not in yazcore.__all__] == []
+
+
+def test_it_has_a_group_a_prefix_a_number_a_scope_a_kind_and_a_hook_of_its_own() -> None:
+    contract, shipped = console.CONTRACT, yazcore.Contract(number=1, group="", prefix="", host="", version="0")
+    assert (contract.group, contract.prefix, contract.number) == ("console.manifest", "console-plugin-", 3)
+    assert [kind.name for kind in contract.scope_kinds] == ["global", "cluster"]
+    assert contract.contribution_kinds[: len(shipped.contribution_kinds)] == shipped.contribution_kinds
+    assert contract.contribution_kinds[-1].key == "panels"
+    assert contract.hookspecs == (*shipped.hookspecs, console.ConsoleHooks)
+
+
+def test_a_cluster_has_one_spelling() -> None:
+    parse = console.CLUSTER.parse
+    one = "12345678-1234-4234-8234-123456789abc"
+    assert parse(one) == one
+    for text in (one.upper(), f"{{{one}}}", f"urn:uuid:{one}", one.replace("-", ""), f" {one}", f"{one}\n", "", "x"):
+        assert parse(text) is None
