@@ -8,6 +8,7 @@ import logging
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.hosts.running import HEAD, call, outcomes, running
 from tests.manifest.installed import distribution
 from tests.plugins_in_test import manifest, tool
 from yazcore import OWNER, FileRequest, Host, Outcome, YazError
+from yazcore import host as host_module
 from yazcore.capabilities.context import Call
 from yazcore.capabilities.grants import Grant
 from yazcore.granting import revoke
@@ -333,6 +335,19 @@ def test_closing_takes_the_hosts_own_plugin_out_last_and_leaves_no_thread(tmp_pa
         assert not any(thread.is_alive() for thread in ours)
 
 
+def test_closing_does_not_wait_for_deadlines(runs: tuple[Host, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "CLOSE_SECONDS", 0.1)
+    host, module = runs
+    running = host.catalogue.now.plugins["demo"].running
+    waiting = Call(posture="read", deadline=time.monotonic() + 600)
+    future = running.submit("tools", "hangs", "handler", waiting, {})
+    assert module.begun.wait(10)
+    host.close()
+    assert waiting.cancelled.is_set()
+    assert future.cancelled()
+    assert module.told == ["unloaded"]
+
+
 def test_a_host_changes_nothing_of_the_process_it_lives_in(tmp_path: Path, home: Home) -> None:
     def surroundings() -> tuple[Any, ...]:
         root = logging.getLogger()
@@ -351,6 +366,8 @@ def test_a_host_changes_nothing_of_the_process_it_lives_in(tmp_path: Path, home:
 # --- commands and single handlers
 
 COMMANDS = """
+ended = {"blocks": threading.Event(), "waits": threading.Event()}
+
 class Plugin:
     def __init__(self, context):
         self.context = context
@@ -389,10 +406,24 @@ class Plugin:
     def outside(self, context, arguments):
         raise NoContext("files")
 
+    def blocks(self, context, arguments):
+        while not context.call.cancelled.is_set():
+            threading.Event().wait(0.01)
+        ended["blocks"].set()
+
+    async def waits(self, context, arguments):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended["waits"].set()
+
     def posture(self, context, arguments):
         return f"{context.call.posture} until {context.deadline > 500}"
 """
-NAMES = ("echo", "silent", "counts", "says", "refused", "changed", "stops", "raises", "odd", "outside", "posture")
+NAMES = (
+    "echo", "silent", "counts", "says", "refused", "changed", "stops", "raises", "odd", "outside", "posture", "blocks",
+    "waits",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -450,6 +481,18 @@ def test_a_command_that_crashes_leaves_a_reference(commands: Host, name: str, ki
     assert (crash["plugin"], crash["version"], crash["where"], crash["type"]) == (
         "demo", "1.0", f"commands {name}", kind
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["blocks", "waits"])
+def test_a_command_that_does_not_end_is_told_so_and_given_up(
+    commands: Host, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(host_module, "COMMAND_SECONDS", 0.2)
+    with pytest.raises(YazError) as raised:
+        commands.run_command("demo", name, [])
+    assert (raised.value.code, raised.value.message) == ("command-overdue", f"{name} did not end in 0 seconds")
+    module = sys.modules[commands.catalogue.now.plugins["demo"].manifest.module.partition(":")[0]]
+    assert module.ended[name].wait(10)
 
 
 def test_what_is_not_active_is_not_called(commands: Host) -> None:

@@ -112,3 +112,34 @@ def test_the_listing_is_plain_data_with_the_promised_keys(site: Path, home: Home
     document = look(site, home)["notes"].as_json()
     assert set(promised.split()) <= set(document)
     assert json.loads(json.dumps(document)) == document
+
+
+def test_a_listing_shows_what_is_declared_and_nothing_of_a_manifest_that_cannot_be_read(site: Path, home: Home) -> None:
+    asks = [{"kind": "fs-project"}]
+    install(site, "notes", capabilities=asks, provides={"tools": [tool("find", permission="notes:read")]})
+    install(site, "broken", contract=2)
+    found = {name: one.as_json() for name, one in look(site, home).items()}
+    assert found["notes"]["capabilities"] == ['fs-project {"access": "read"}']
+    assert found["notes"]["tools"] == ["find"]
+    assert (found["broken"]["capabilities"], found["broken"]["tools"]) == ([], [])
+    assert found["notes"]["confinement"] == "not running"
+
+
+def test_the_hosts_own_comes_first_then_what_ships_then_what_is_installed(
+    site: Path, home: Home, tmp_path: Path
+) -> None:
+    folders = {}
+    for plugin_id in ("zz", "yy", "host"):
+        folders[plugin_id] = tmp_path / plugin_id
+        folders[plugin_id].mkdir()
+        document = manifest(plugin_id, module=f"{plugin_id}.plugin:Plugin")
+        (folders[plugin_id] / "manifest.json").write_text(json.dumps(document))
+    install(site, "b")
+    install(site, "a")
+    found, _ = survey(
+        CONTRACT, Grants(home), own=folders["host"], builtin_folders=[folders["zz"], folders["yy"]], path=[str(site)]
+    )
+    assert [(one.id, one.origin) for one in found] == [
+        ("host", "own"), ("yy", "builtin"), ("zz", "builtin"), ("a", "installed"), ("b", "installed")
+    ]  # fmt: skip
+    assert [one.state for one in found] == ["allowed"] * 3 + ["held"] * 2

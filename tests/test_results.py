@@ -44,3 +44,24 @@ def test_the_oldest_results_make_room() -> None:
 def test_a_result_that_is_too_large_alone_is_refused() -> None:
     with pytest.raises(ValueError, match="make it smaller"):
         ResultStore().keep("anna", b"x" * (64 * 2**20 + 1), "text/plain")
+
+
+def test_what_has_expired_makes_room_before_what_is_still_wanted() -> None:
+    now = [0.0]
+    store = ResultStore(lambda: now[0])
+    wanted = store.keep("anna", b"x", "text/plain", 100)
+    for _ in range(255):
+        store.keep("anna", b"y", "text/plain", 1)
+    now[0] = 2.0
+    store.keep("anna", b"z", "text/plain", 100)
+    assert store.get("anna", wanted) is not None
+
+
+def test_the_largest_result_that_can_be_kept_takes_the_place_of_all_others() -> None:
+    store = ResultStore()
+    small = store.keep("anna", b"x", "text/plain")
+    large = store.keep("anna", bytes(64 * 2**20), "text/plain")
+    assert store.get("anna", small) is None
+    assert store.get("anna", large) is not None
+    assert store.get("anna", store.keep("anna", b"", "text/plain")) is not None
+    assert store.get("anna", large) is not None

@@ -225,3 +225,49 @@ async def test_who_goes_before_the_answer_leaves_no_trace(host: Host, capfd: pyt
     await in_thread(control.close)
     assert len(handlers) == 1
     assert capfd.readouterr().err == ""
+
+
+def test_strangers_take_neither_all_threads_nor_the_door() -> None:
+    before = set(threading.enumerate())
+    control = Control({"echo": lambda arguments: arguments})
+    control.start()
+    strangers = [socket.create_connection(("127.0.0.1", control.port), timeout=PATIENCE) for _ in range(100)]
+    try:
+        for one in strangers:
+            one.sendall(b"POST /echo")
+        there = Running(pid=1, url="", token="", port=control.port, secret=control.secret)
+        assert there.ask("echo", a=1) == {"a": 1}
+        threads = [one for one in set(threading.enumerate()) - before if "process_request" in one.name]
+        assert len(threads) <= 33
+    finally:
+        for one in strangers:
+            one.close()
+        control.close()
+
+
+def test_who_has_shown_the_secret_is_not_sent_away_for_strangers() -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    def slow(arguments: dict[str, Any]) -> str:
+        asked.set()
+        released.wait(PATIENCE)
+        return "done"
+
+    control = Control({"slow": slow, "ping": lambda arguments: "pong"})
+    control.start()
+    there = Running(pid=1, url="", token="", port=control.port, secret=control.secret)
+    answers: list[Any] = []
+    mine = threading.Thread(target=lambda: answers.append(there.ask("slow")))
+    mine.start()
+    assert asked.wait(PATIENCE)
+    strangers = [socket.create_connection(("127.0.0.1", control.port), timeout=PATIENCE) for _ in range(100)]
+    try:
+        assert there.ask("ping") == "pong"
+        released.set()
+        mine.join(PATIENCE)
+        assert answers == ["done"]
+    finally:
+        released.set()
+        for one in strangers:
+            one.close()
+        control.close()

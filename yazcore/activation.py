@@ -7,6 +7,7 @@ enter the catalogue in one step. A refused plugin leaves nothing behind.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -144,12 +145,13 @@ class Activation:
             raise
         return Activated(running=running)
 
-    def unload(self, gone: ActivePlugin) -> str | None:
+    def unload(self, gone: ActivePlugin, patience: float = math.inf) -> str | None:
         """End a plugin whose names have left: its running calls, then `onunload`. Gives what went wrong, or None.
 
-        It waits for the calls, each until its deadline, so whoever calls holds no lock.
+        It waits for the calls, each until its deadline and all at most `patience` seconds, so whoever calls holds no
+        lock.
         """
-        gone.running.settle()
+        gone.running.settle(patience)
         try:
             gone.running.run_hook("onunload", UNLOAD_SECONDS)
         except PluginFailed as failed:

@@ -11,6 +11,7 @@ A host has no process-wide effect: no signal handler, no logging set-up, no audi
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
 
 COMMAND_SECONDS = 600.0
 """How long a contributed command may take, in seconds."""
+
+
+CLOSE_SECONDS = 2.0
+"""How long the running calls of a plugin may still take when the host closes, in seconds."""
 
 
 @attrs.frozen(kw_only=True)
@@ -168,24 +173,29 @@ class Host:
         else:
             self.deactivate(plugin_id, "disabled", "it is switched off")
 
-    def deactivate(self, plugin_id: str, state: str = "disabled", reason: str = "") -> None:
-        """Take a plugin out. Its names leave first, running calls end or are cut at their deadline, then it unloads."""
+    def deactivate(
+        self, plugin_id: str, state: str = "disabled", reason: str = "", patience: float = math.inf
+    ) -> None:
+        """Take a plugin out. Its names leave first, running calls end or are cut at their deadline, then it unloads.
+
+        `patience` is how many seconds the calls have at most.
+        """
         with self._lock:
             gone = self._activation.withdraw(plugin_id)
             status = self._status.get(plugin_id)
             if status is not None:
                 status = attrs.evolve(status, state=state, reasons=(reason,) if reason else ())
                 self._status[plugin_id] = status
-        problem = None if gone is None else self._activation.unload(gone)
+        problem = None if gone is None else self._activation.unload(gone, patience)
         with self._lock:
             if problem is not None and status is not None and self._status[plugin_id] is status:
                 self._status[plugin_id] = attrs.evolve(status, reasons=(*status.reasons, problem))
 
     def close(self) -> None:
-        """Take every plugin out, the host's own last."""
+        """Take every plugin out, the host's own last. What still runs has `CLOSE_SECONDS`."""
         order = sorted(self.catalogue.now.plugins, key=lambda plugin_id: plugin_id == self.contract.host)
         for plugin_id in order:
-            self.deactivate(plugin_id)
+            self.deactivate(plugin_id, patience=CLOSE_SECONDS)
         self.audit.close()
 
     # --- calls ----------------------------------------------------------------------------------------------------

@@ -12,9 +12,13 @@ from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import GLOBAL, OWNER, PROJECT, Contract, Home, Host, Outcome, Principal
 
 CONTRACT = Contract(
-    number=3, group="attack.manifest", prefix="attack-plugin-", host="attacked", version="1.0",
+    number=3,
+    group="attack.manifest",
+    prefix="attack-plugin-",
+    host="attacked",
+    version="1.0",
     scope_kinds=(GLOBAL, PROJECT),
-)  # fmt: skip
+)
 
 OPEN: dict[str, Any] = {"type": "object", "properties": {"x": {}}, "additionalProperties": True}
 """The schema of a tool that takes anything."""
@@ -63,7 +67,7 @@ def called(host: Host, name: str, arguments: Mapping[str, Any] | None = None, pr
     """One call of a tool, on a loop of its own; whatever leaves the gate other than an outcome fails the test."""
     try:
         return asyncio.run(host.gate.call_tool(principal, name, dict(arguments or {})))
-    except BaseException as error:  # noqa: BLE001 - a KeyboardInterrupt would end the tests
+    except BaseException as error:
         raise AssertionError(f"{error!r} came through the gate") from error
 
 

@@ -46,16 +46,14 @@ async def leave(host: Host, calls: int) -> None:
     """Begin so many calls and leave while they run."""
     left = builtins.attack._value - calls  # type: ignore[attr-defined]
     tasks = [asyncio.create_task(host.gate.call_tool(OWNER, "demo__waits", {})) for _ in range(calls)]
-    while builtins.attack._value > left:  # type: ignore[attr-defined]
+    while builtins.attack._value > left:  # type: ignore[attr-defined]  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def test_a_client_that_leaves_its_calls_behind_takes_no_plugin_out(
-    tmp_path: Path, begun: threading.Semaphore
-) -> None:
+def test_a_client_that_leaves_its_calls_behind_takes_no_plugin_out(tmp_path: Path, begun: threading.Semaphore) -> None:
     with host_with(tmp_path, ("demo", CODE, tools(["waits", "fine"], deadlineSeconds=30))) as host:
         asyncio.run(leave(host, 8))
         assert called(host, "demo__fine").structured == {"fine": True}

@@ -10,7 +10,6 @@ import pytest
 
 from tests.attacks.hosts import called, host_with, states, tools
 
-
 GOOD = """
 class Plugin:
     def __init__(self, context):
@@ -22,7 +21,9 @@ class Plugin:
 """
 
 
-def plugin(init: str = "pass", hook: str = "return [Tool('t', lambda c, a: {})]", load: str = "pass", more: str = "pass") -> str:  # noqa: E501
+def plugin(
+    init: str = "pass", hook: str = "return [Tool('t', lambda c, a: {})]", load: str = "pass", more: str = "pass"
+) -> str:
     return f"""
 class Plugin:
     def __init__(self, context):
@@ -146,5 +147,3 @@ def test_a_call_in_the_moment_its_plugin_leaves_is_an_outcome(tmp_path: Path) ->
         active = host.catalogue.now.plugins["good"]
         active.running.close()  # as if the call had looked the tool up just before
         assert called(host, "good__t").is_error
-
-

@@ -113,10 +113,8 @@ def test_a_folder_that_is_moved_out_while_it_is_written_to_gets_nothing_new(setu
     try:
         with entered(setup.frame(project=Project(root))):
             for number in range(TURNS // 3):
-                try:
+                with suppress(CapabilityError, ServiceError):
                     files.write_bytes(f"chapter/{number}.typ", b"x")
-                except (CapabilityError, ServiceError):
-                    pass
     finally:
         over.set()
         thread.join()
@@ -147,9 +145,13 @@ def test_what_is_no_file_never_holds_a_call_up(setup: Setup, what: str, monkeypa
             pytest.skip("only root makes devices")
     files = setup.files()
     acts: list[Callable[[], Any]] = [
-        lambda: files.read_bytes("odd"), lambda: files.write_bytes("odd", b"x"), lambda: files.revision("odd"),
-        lambda: files.copy(["odd"]), lambda: files.stat("odd"), lambda: files.write_bytes("odd", b"x", expect="absent"),
-    ]  # fmt: skip
+        lambda: files.read_bytes("odd"),
+        lambda: files.write_bytes("odd", b"x"),
+        lambda: files.revision("odd"),
+        lambda: files.copy(["odd"]),
+        lambda: files.stat("odd"),
+        lambda: files.write_bytes("odd", b"x", expect="absent"),
+    ]
     with entered(setup.frame(project=Project(setup.project.root))):
         for act in acts:
             with pytest.raises((CapabilityError, ServiceError)):
@@ -196,11 +198,13 @@ def test_of_processes_that_expect_the_same_revision_one_wins(setup: Setup, tmp_p
     checkout = str(Path(__file__).parents[2])
     counting = [
         subprocess.Popen(
-            [sys.executable, "-c", COUNT, str(tmp_path)], cwd=checkout, stdout=subprocess.PIPE,
+            [sys.executable, "-c", COUNT, str(tmp_path)],
+            cwd=checkout,
+            stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": checkout},
         )
         for _ in range(3)
-    ]  # fmt: skip
+    ]
     won = [int(one.communicate(timeout=60)[0]) for one in counting]
     assert sum(won) == int((setup.project.root / "count").read_bytes())
     assert min(won) > 0
@@ -241,30 +245,66 @@ def test_writers_of_many_threads_leave_whole_files_and_no_other(setup: Setup) ->
 
 @pytest.mark.parametrize(
     "name",
-    [".git", ".GIT", ".Git ", ".git.", ".git. .", ".\u200bgit", ".git\u200d", "\ufeff.git",
-     ".git\u00ad", ".\u2060git", ".git\ufe0f", ".gi\u034ft", ".git\U000e0100", ".\u115fgit", ".git\u3164", ".git\u180b", "\uffa0.git"],
-)  # fmt: skip
+    [
+        ".git",
+        ".GIT",
+        ".Git ",
+        ".git.",
+        ".git. .",
+        ".\u200bgit",
+        ".git\u200d",
+        "\ufeff.git",
+        ".git\u00ad",
+        ".\u2060git",
+        ".git\ufe0f",
+        ".gi\u034ft",
+        ".git\U000e0100",
+        ".\u115fgit",
+        ".git\u3164",
+        ".git\u180b",
+        "\uffa0.git",
+    ],
+)
 def test_a_name_that_some_file_system_takes_for_a_protected_one_is_protected(name: str) -> None:
     """Some file systems leave out, when they compare, what nobody can see: ext4 with casefold all of it."""
     assert is_protected(name)
     assert is_secret(name)
 
 
-@pytest.mark.parametrize("name", [".gıt", "git", ".g\u0456t", "x.git", ".git2", "\u115f", "a\u0301.typ", "한글.typ", "\u3164.typ"])
+@pytest.mark.parametrize(
+    "name", [".gıt", "git", ".g\u0456t", "x.git", ".git2", "\u115f", "a\u0301.typ", "한글.typ", "\u3164.typ"]
+)
 def test_a_name_that_none_takes_for_a_protected_one_is_not(name: str) -> None:
     assert not is_protected(name)
 
 
 @pytest.mark.parametrize(
     "path",
-    ["../x", "a/../../x", "a/..", "..", "./..", "a//b", "/", "//", "\0", "a\0b", "a\\..\\b", "\ud800", ".//x", "a/" * 101 + "b"],
-)  # fmt: skip
+    [
+        "../x",
+        "a/../../x",
+        "a/..",
+        "..",
+        "./..",
+        "a//b",
+        "/",
+        "//",
+        "\0",
+        "a\0b",
+        "a\\..\\b",
+        "\ud800",
+        ".//x",
+        "a/" * 101 + "b",
+    ],
+)
 def test_no_form_of_going_up_is_a_path_anywhere(setup: Setup, tmp_path: Path, path: str) -> None:
     (tmp_path / "place").mkdir()
     setup.hold(
-        FsProject(access="write"), FsWrite(place="notes"), FsRead(path=str(tmp_path / "place")),
+        FsProject(access="write"),
+        FsWrite(place="notes"),
+        FsRead(path=str(tmp_path / "place")),
         places={"notes": tmp_path / "place"},
-    )  # fmt: skip
+    )
     files = setup.files()
     with entered(setup.frame(project=Project(setup.project.root))):
         for place in (None, "notes"):
@@ -314,9 +354,11 @@ def test_a_revision_of_a_file_without_end_is_refused(setup: Setup) -> None:
         file.truncate(2**40)
     files = setup.files()
     acts: list[Callable[[], Any]] = [
-        lambda: files.revision("sparse"), lambda: files.write_bytes("sparse", b"x", expect="0" * 16),
-        lambda: files.read_bytes("sparse"), lambda: files.copy(["sparse"]),
-    ]  # fmt: skip
+        lambda: files.revision("sparse"),
+        lambda: files.write_bytes("sparse", b"x", expect="0" * 16),
+        lambda: files.read_bytes("sparse"),
+        lambda: files.copy(["sparse"]),
+    ]
     with entered(setup.frame(project=Project(setup.project.root))):
         for act in acts:
             with pytest.raises(ServiceError) as refused:
@@ -340,7 +382,7 @@ def test_a_data_folder_that_is_full_takes_no_copy_and_keeps_what_it_has(setup: S
         files.copy(["a"])
     assert refused.value.code == "quota-exceeded"
     assert (data / "own").read_bytes() == b"x" * 100
-    assert not [path for path in data.rglob("a")]
+    assert not list(data.rglob("a"))
 
 
 def test_a_request_that_is_no_plain_text_is_covered_by_nothing() -> None:

@@ -20,7 +20,9 @@ from yazcore.uri_templates import longest, match
 HERS, OTHERS, NONE = "prj_aaaaaaaaaaaa", "prj_bbbbbbbbbbbb", "prj_cccccccccccc"
 ADA = Principal(name="ada", grants=(PermissionGrant("demo:read", "project", HERS),))
 
-CODE = HEAD + """
+CODE = (
+    HEAD
+    + """
 class Plugin:
     def __init__(self, context):
         pass
@@ -75,14 +77,18 @@ class Plugin:
                 "cancel": lambda: self.fall(asyncio.CancelledError()), "nothing": lambda: None,
                 "number": lambda: 7}[arguments["what"]]()
 """
+)
 IN_PROJECT = {
-    "type": "object", "properties": {"projectId": {"type": "string"}, "x": {"type": "string"}},
-    "required": ["projectId"], "additionalProperties": False,
-}  # fmt: skip
-NUMBERS = {
-    "type": "object", "properties": {"x": {"type": "array", "items": {"type": "integer"}}},
+    "type": "object",
+    "properties": {"projectId": {"type": "string"}, "x": {"type": "string"}},
+    "required": ["projectId"],
     "additionalProperties": False,
-}  # fmt: skip
+}
+NUMBERS = {
+    "type": "object",
+    "properties": {"x": {"type": "array", "items": {"type": "integer"}}},
+    "additionalProperties": False,
+}
 
 
 @attrs.frozen
@@ -94,14 +100,21 @@ class Folder:
 
 def resource(template: str, scope: str, *names: str) -> dict[str, Any]:
     return {
-        "uriTemplate": template, "nameKey": "text", "descriptionKey": "text", "scope": scope, "permission": "demo:read",
+        "uriTemplate": template,
+        "nameKey": "text",
+        "descriptionKey": "text",
+        "scope": scope,
+        "permission": "demo:read",
         "variables": [{"name": name, "note": "one"} for name in names],
-    }  # fmt: skip
+    }
 
 
 PROVIDES = {
     "tools": [
-        tool("takes", inputSchema=OPEN), tool("publishes"), tool("links"), tool("numbers", inputSchema=NUMBERS),
+        tool("takes", inputSchema=OPEN),
+        tool("publishes"),
+        tool("links"),
+        tool("numbers", inputSchema=NUMBERS),
         tool("inside", scope="project", inputSchema=IN_PROJECT),
     ],
     "resources": [
@@ -110,10 +123,15 @@ PROVIDES = {
         resource("yaz://demo/odd/{kind}", "global", "kind"),
     ],
     "prompts": [
-        {"name": "ask", "descriptionKey": "text", "scope": "global", "permission": "demo:read",
-         "arguments": [{"name": "what", "note": "which", "required": True}]},
+        {
+            "name": "ask",
+            "descriptionKey": "text",
+            "scope": "global",
+            "permission": "demo:read",
+            "arguments": [{"name": "what", "note": "which", "required": True}],
+        },
     ],
-}  # fmt: skip
+}
 
 
 ASKED: list[str] = []
@@ -173,9 +191,19 @@ def test_both_questions_are_asked_whoever_asks(host: Host) -> None:
 
 @pytest.mark.parametrize(
     "spelling",
-    ["PRJ_AAAAAAAAAAAA", "prj_aaaaaaaaaaaa\n", " prj_aaaaaaaaaaaa", "prj_аaaaaaaaaaaa", "prj_aaaaaaaaaaa\u0061\u0301",
-     "prj_ａａａａａａａａａａａａ", "prj_aaaaaaaaaaaa\0", "prj_aaaaaaaaaaaa\u200b", "prj_22222222222\u00b2", ""],
-)  # fmt: skip
+    [
+        "PRJ_AAAAAAAAAAAA",
+        "prj_aaaaaaaaaaaa\n",
+        " prj_aaaaaaaaaaaa",
+        "prj_аaaaaaaaaaaa",
+        "prj_aaaaaaaaaaa\u0061\u0301",
+        "prj_ａａａａａａａａａａａａ",
+        "prj_aaaaaaaaaaaa\0",
+        "prj_aaaaaaaaaaaa\u200b",
+        "prj_22222222222\u00b2",
+        "",
+    ],
+)
 def test_one_id_has_one_spelling(host: Host, spelling: str) -> None:
     with pytest.raises(ProtocolFault, match=r"projectId is no project id; list_projects shows the ids\."):
         asyncio.run(host.gate.call_tool(OWNER, "demo__inside", {"projectId": spelling}))
@@ -204,10 +232,23 @@ def test_addresses_of_three_parts_and_paths_may_be_long() -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["yaz:", "yaz://demo/odd/%", "yaz://demo/odd/%ff", "yaz://demo/odd/%ED%A0%80", "yaz://demo/odd/../odd/nothing",
-     "yaz://demo/odd/a/b", "yaz://demo/odd/a?b", "yaz://demo/odd/a#b", "YAZ://demo/odd/nothing", "yaz://demo/odd/\udcff",
-     "yaz://demo/odd/missing", "yaz://result/none", "yaz://result/", "yaz://result/none?page=1&page=2"],
-)  # fmt: skip
+    [
+        "yaz:",
+        "yaz://demo/odd/%",
+        "yaz://demo/odd/%ff",
+        "yaz://demo/odd/%ED%A0%80",
+        "yaz://demo/odd/../odd/nothing",
+        "yaz://demo/odd/a/b",
+        "yaz://demo/odd/a?b",
+        "yaz://demo/odd/a#b",
+        "YAZ://demo/odd/nothing",
+        "yaz://demo/odd/\udcff",
+        "yaz://demo/odd/missing",
+        "yaz://result/none",
+        "yaz://result/",
+        "yaz://result/none?page=1&page=2",
+    ],
+)
 def test_an_address_that_names_nothing_is_not_there(host: Host, uri: str) -> None:
     assert fault(host, uri) == (-32602, "No such resource: URI", {"uri": uri})
 
@@ -229,7 +270,7 @@ def test_another_principals_result_is_not_there(host: Host) -> None:
     assert fault(host, uri, ADA)[:2] == fault(host, "yaz://result/nothingofthatname", ADA)[:2]
 
 
-# --- handlers of resources, completions and prompts ---------------------------------------------------------------------
+# --- handlers of resources, completions and prompts -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["panic", "interrupt", "cancel", "object", "bytes-inside"])

@@ -14,10 +14,21 @@ from yazcore.mcp.results import tool_result
 
 ENDS = ("panic", "interrupt", "generator_exit", "cancelled")
 RESULTS = (
-    "link_of_no_kind", "link_with_half_a_character", "link_of_numbers", "bytes_inside", "error_with_half_a_character",
-    "long_error", "long_crash", "stops_the_loop", "very_many_links", "empty_objects", "one_long_name", "fine",
-    "fine_async", "closes_nothing",
-)  # fmt: skip
+    "link_of_no_kind",
+    "link_with_half_a_character",
+    "link_of_numbers",
+    "bytes_inside",
+    "error_with_half_a_character",
+    "long_error",
+    "long_crash",
+    "stops_the_loop",
+    "very_many_links",
+    "empty_objects",
+    "one_long_name",
+    "fine",
+    "fine_async",
+    "closes_nothing",
+)
 CODE = """
 class Plugin:
     def __init__(self, context):

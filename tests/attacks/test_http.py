@@ -50,7 +50,8 @@ async def test_a_request_on_the_heels_of_another_needs_its_own_token(address: Ad
 
 
 @pytest.mark.parametrize(
-    "target", ["http://127.0.0.1:{port}/mcp", "http://evil.example/mcp", "//evil.example/mcp", "/mcp/../mcp", "mcp", "*"]
+    "target",
+    ["http://127.0.0.1:{port}/mcp", "http://evil.example/mcp", "//evil.example/mcp", "/mcp/../mcp", "mcp", "*"],
 )
 async def test_no_other_spelling_of_the_target_is_served(address: Address, target: str) -> None:
     port = port_of(address.url)
@@ -71,7 +72,7 @@ async def test_no_other_spelling_of_the_target_is_served(address: Address, targe
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 64 + b"\r\n\r\n", 400),
     ],
     ids=["0.9", "1.0", "no host", "two hosts", "NUL", "negative", "two lengths", "TLS"],
-)  # fmt: skip
+)
 async def test_what_is_no_request_gets_a_refusal_and_nothing_else(address: Address, data: bytes, expected: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port_of(address.url))
     writer.write(data)
@@ -170,9 +171,7 @@ async def test_one_principals_sessions_leave_room_for_anothers(
     assert status(await sent(port, request(port, "bob", listing, f"Mcp-Session-Id: {session}"))) == 200
 
 
-async def test_a_session_in_use_is_never_ended_for_a_new_one(
-    address: Address, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_session_in_use_is_never_ended_for_a_new_one(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MAX_SESSIONS_EACH", 1)
     port = port_of(address.url)
     opened = await sent(port, request(port, "ada", INITIALIZE))
@@ -215,6 +214,8 @@ async def test_a_value_that_no_parser_takes_is_no_request(address: Address, valu
 
 async def test_a_request_without_a_token_is_refused_before_its_body_is_read(address: Address) -> None:
     port = port_of(address.url)
-    answer = await sent(port, request(port, None, b"", "Content-Length: 100000000", "Expect: 100-continue", length=False))
+    answer = await sent(
+        port, request(port, None, b"", "Content-Length: 100000000", "Expect: 100-continue", length=False)
+    )
     assert status(answer) == 401
     assert b"100 Continue" not in answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,8 +12,9 @@ import attrs
 import pytest
 
 from tests.capabilities.conftest import Setup, entered
+from tests.writing.worlds import call as called
 from tests.writing.worlds import write
-from yazcore import CapabilityError, Home, YazError
+from yazcore import OWNER, CapabilityError, Home, Principal, YazError
 from yazcore.kinds import FsProject
 from yazcore.writing.application import open_writing
 
@@ -75,9 +77,13 @@ def test_the_file_service_gives_nothing_of_such_a_project(tmp_path: Path, path: 
     setup.hold(FsProject(access="write"))
     files = setup.files(closed=(root / "own",))
     acts: list[Callable[[], Any]] = [
-        lambda: files.read_bytes(path), lambda: files.write_bytes(path, b"x"), lambda: files.list(path),
-        lambda: files.stat(path), lambda: files.revision(path), lambda: files.copy([path]),
-    ]  # fmt: skip
+        lambda: files.read_bytes(path),
+        lambda: files.write_bytes(path, b"x"),
+        lambda: files.list(path),
+        lambda: files.stat(path),
+        lambda: files.revision(path),
+        lambda: files.copy([path]),
+    ]
     with entered(setup.frame(project=Project(root))):
         for act in acts:
             with pytest.raises(CapabilityError) as refused:
@@ -85,3 +91,29 @@ def test_the_file_service_gives_nothing_of_such_a_project(tmp_path: Path, path: 
             assert refused.value.reason == "out-of-scope"
             assert "the application's own files" in refused.value.detail
     assert (root / "own" / "grants.json").read_text() == "{}"
+
+
+def test_a_project_on_a_drive_that_has_gone_is_as_if_it_were_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its id gives the hidden answer, to whoever asks, and the other projects are listed all the same."""
+    roots = [write(tmp_path / name, {"main.typ": "= One\n"}) for name in ("here", "gone")]
+    application = open_writing(Home(tmp_path / "home"), roots, discover=False)
+    try:
+        ids = {one["name"]: one["projectId"] for one in application.projects()}
+        is_dir = Path.is_dir
+
+        def stale(self: Path) -> bool:
+            if self == roots[1]:
+                raise OSError(errno.ESTALE, "Stale file handle")
+            return is_dir(self)
+
+        monkeypatch.setattr(Path, "is_dir", stale)
+        assert [one["name"] for one in application.projects()] == ["here"]
+        for principal in (OWNER, Principal(name="ada")):
+            gone = called(application, "read_outline", principal, projectId=ids["gone"])
+            none = called(application, "read_outline", principal, projectId="prj_222222222222")
+            assert gone == none
+    finally:
+        monkeypatch.undo()
+        application.close()

@@ -19,10 +19,17 @@ BYTES = "".join(chr(0xFE00 + byte) if byte < 16 else chr(0xE0100 + byte - 16) fo
 WIDTHLESS = "\u200b\u200c\u200d\u200b\u200c\u200d\u200b"
 
 HIDDEN = {
-    "tags": f"Reads.{TAGS}", "variation selectors": f"Reads\ufe00{BYTES}", "signs without width": f"Reads.{WIDTHLESS}",
-    "a terminal's control": "Reads.\x1b[2J", "one of eight bits": "Reads.\x9b2J", "reordering": "Reads.\u202edaer",
-    "isolates": "Reads.\u2066x\u2069", "a line break": "Reads.\u2028x", "a bell": "Reads.\x07", "NUL": "Reads.\0",
-}  # fmt: skip
+    "tags": f"Reads.{TAGS}",
+    "variation selectors": f"Reads\ufe00{BYTES}",
+    "signs without width": f"Reads.{WIDTHLESS}",
+    "a terminal's control": "Reads.\x1b[2J",
+    "one of eight bits": "Reads.\x9b2J",
+    "reordering": "Reads.\u202edaer",
+    "isolates": "Reads.\u2066x\u2069",
+    "a line break": "Reads.\u2028x",
+    "a bell": "Reads.\x07",
+    "NUL": "Reads.\0",
+}
 
 
 @pytest.mark.parametrize("kind", HIDDEN)
@@ -39,9 +46,22 @@ def test_what_nobody_sees_is_written_out_in_a_sentence(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Liest.", "é", "e\u0301", "한국어", "می\u200cخواهم", "👩\u200d👩\u200d👧", "❤\ufe0f", "葛\U000e0100", "न\u200dह", "a\u00adb",
-     "עברית", "a\nb\tc", "\u200fא"],
-)  # fmt: skip
+    [
+        "Liest.",
+        "é",
+        "e\u0301",
+        "한국어",
+        "می\u200cخواهم",
+        "👩\u200d👩\u200d👧",
+        "❤\ufe0f",
+        "葛\U000e0100",
+        "न\u200dह",
+        "a\u00adb",
+        "עברית",
+        "a\nb\tc",
+        "\u200fא",
+    ],
+)
 def test_signs_that_scripts_need_are_no_harm(text: str) -> None:
     assert is_harmless(text)
 
@@ -74,9 +94,18 @@ def texts(kind: str, where: str) -> tuple[dict[str, Any], str]:
 
 
 PLACES = (
-    "name", "author", "description", "license", "message", "note", "schema description", "schema title",
-    "schema property", "schema enum", "schema default",
-)  # fmt: skip
+    "name",
+    "author",
+    "description",
+    "license",
+    "message",
+    "note",
+    "schema description",
+    "schema title",
+    "schema property",
+    "schema enum",
+    "schema default",
+)
 
 
 @pytest.mark.parametrize("where", PLACES)

@@ -92,7 +92,8 @@ def init_of(cls: ast.ClassDef) -> Function | None:
 def note(found: dict[str, Taker], name: str, arguments: list[ast.arg]) -> None:
     """A taker, if one of the arguments is a code: a text, not a number of HTTP, JSON-RPC or a process."""
     arguments = [one for one in arguments if one.arg not in ("self", "cls")]
-    if any(one.arg == "code" and (one.annotation is None or "int" not in ast.unparse(one.annotation)) for one in arguments):
+    code = next((one for one in arguments if one.arg == "code"), None)
+    if code is not None and (code.annotation is None or "int" not in ast.unparse(code.annotation)):
         found[name] = Taker(tuple(one.arg for one in arguments))
 
 
@@ -113,7 +114,8 @@ def given_in(where: str, node: ast.AST, scope: ast.AST, classes: tuple[ast.Class
             texts = [pattern_of(taker.given(node, name), scope) for name in ("message", "fix")]
             yield Given(where, name_of(node, classes), literal(code), ast.unparse(code), *texts)
     if isinstance(node, ast.Dict):
-        entries = {key.value: value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)}
+        pairs = zip(node.keys, node.values, strict=True)
+        entries = {key.value: value for key, value in pairs if isinstance(key, ast.Constant)}
         if "code" in entries and not isinstance(literal(entries["code"]), int):
             message = pattern_of(entries.get("message"), scope)
             yield Given(where, "dict", literal(entries["code"]), ast.unparse(entries["code"]), message)
@@ -144,12 +146,11 @@ def pattern_of(expression: ast.expr | None, scope: ast.AST) -> str:
         case ast.IfExp(body=body, orelse=orelse):
             return f"(?:{pattern_of(body, scope)}|{pattern_of(orelse, scope)})"
         case ast.Name(id=name):
-            values = [
-                node.value
+            patterns = [
+                pattern_of(node.value, scope)
                 for node in ast.walk(scope)
-                if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
+                if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)
             ]
-            patterns = [pattern_of(value, scope) for value in values]
             return f"(?:{'|'.join(patterns)})" if patterns else ANYTHING
         case _:
             return ANYTHING

@@ -44,7 +44,7 @@ def test_uris(uri: str) -> None:
 @pytest.mark.parametrize(
     "uri",
     [
-        "yaz://zotero/", "yaz://zotero/a/", "yaz://zotero//a", "yaz://zotero/../a", "yaz://zotero/a/.",
+        "yaz://zotero/", "yaz://zotero/a/", "yaz://zotero//a", "yaz://zotero/../a", "yaz://zotero/a/.", "yaz://zotero/.../a",
         "yaz://zotero/a b",
         "yaz://zotero/a?b=c", "yaz://zotero/a#b", "yaz://zotero/é", "yaz://zotero/%zz", "yaz://zotero/%c3%a9",
         "yaz://zotero/{a}", "yaz://zotero/a\n", "yaz://zotero/" + "a" * 512,
@@ -85,6 +85,12 @@ def test_an_address_has_a_longest() -> None:
     longest = "yaz://zotero/".ljust(512, "a")
     assert with_resource(uri=longest) == ()
     assert codes(with_resource(uri=longest + "a")) == [("resource-uri", "/provides/resources/0/uri")]
+
+
+def test_a_template_has_the_same_longest() -> None:
+    longest = "yaz://zotero/{a}".ljust(512, "b")
+    assert template(longest, "a") == ()
+    assert codes(template(longest + "b", "a")) == [("resource-uri", "/provides/resources/0/uriTemplate")]
 
 
 def test_a_scheme_that_is_not_the_hosts() -> None:
@@ -162,17 +168,23 @@ def test_media_types(mime: str) -> None:
     assert with_resource(uri="yaz://zotero/a", mimeType=mime) == ()
 
 
-@pytest.mark.parametrize("mime", ["", "json", "Text/Plain", "text/plain\n", "text/plain; <script>"])
+@pytest.mark.parametrize(
+    "mime", ["", "json", "Text/Plain", "text/plain\n", "text/plain; <script>", "text/" + "x; a=b" * 50]
+)
 def test_what_is_no_media_type(mime: str) -> None:
     assert codes(with_resource(uri="yaz://zotero/a", mimeType=mime)) == [
         ("resource-mime-type", "/provides/resources/0/mimeType")
     ]
 
 
-def test_nothing_is_kept_for_less_than_no_time() -> None:
-    assert codes(with_resource(uri="yaz://zotero/a", cache={"ttlMs": -1})) == [
-        ("resource-cache", "/provides/resources/0/cache/ttlMs")
-    ]
+@pytest.mark.parametrize("time", [-1, 365 * 24 * 60 * 60 * 1000 + 1])
+def test_a_resource_is_kept_for_a_year_at_most(time: int) -> None:
+    violation = only(with_resource(uri="yaz://zotero/a", cache={"ttlMs": time}))
+    assert (violation.code, violation.pointer, said(violation)) == (
+        "resource-cache", "/provides/resources/0/cache/ttlMs",
+        f"a resource cannot be kept for {time} milliseconds. give 0 to 31536000000 milliseconds, at most a year",
+    )  # fmt: skip
+    assert with_resource(uri="yaz://zotero/a", cache={"ttlMs": 365 * 24 * 60 * 60 * 1000}) == ()
 
 
 def test_the_good_manifests_addresses() -> None:

@@ -227,6 +227,32 @@ def test_a_note_says_something_that_can_be_seen(note: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["a\x1b[0m", "\u202e", "two\nlines", "x" * 201])
+def test_values_and_shapes_fit_on_a_line_that_can_be_seen(text: str) -> None:
+    found = with_tool(params=[{"name": "query", "values": ["a", text], "shape": text}])
+    assert codes(found) == [
+        ("value-invalid", "/provides/tools/0/params/0/values/1"), ("value-invalid", "/provides/tools/0/params/0/shape")
+    ]  # fmt: skip
+    assert found[0].fix == "use at most 200 visible characters"
+
+    def spoil(document: dict[str, Any]) -> None:
+        document["provides"]["resources"][0]["variables"][0]["values"] = [text]
+
+    assert codes(broken(spoil)) == [("value-invalid", "/provides/resources/0/variables/0/values/0")]
+
+
+def test_a_value_may_be_empty_or_a_space() -> None:
+    assert with_tool(params=[{"name": "query", "values": ["", " "]}]) == []
+
+
+def test_a_parameter_that_may_have_no_value() -> None:
+    violation = only(with_tool(params=[{"name": "query", "values": []}]))
+    assert (violation.code, violation.pointer, said(violation)) == (
+        "tool-param-values", "/provides/tools/0/params/0/values",
+        'no value is allowed for "query". name the values, or leave the list out',
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("seconds", [1, 600])
 def test_deadlines(seconds: int) -> None:
     assert with_tool(deadlineSeconds=seconds) == []
@@ -297,6 +323,15 @@ def test_defaults_of_another_type(type_: str, value: Any) -> None:
     violation = only(with_entry("settings", type=type_, default=value))
     assert (violation.code, violation.pointer) == ("setting-default", "/provides/settings/0/default")
     assert said(violation) == f'the default of "bibliography" is no {type_}. give a {type_}, or another type'
+
+
+@pytest.mark.parametrize("default", ["\x1b[2J", "\u202e", "x" * 2001])
+def test_a_default_can_be_shown(default: str) -> None:
+    violation = only(with_entry("settings", default=default))
+    assert (violation.code, violation.pointer, said(violation)) == (
+        "setting-default", "/provides/settings/0/default",
+        'the default of "bibliography" is too long or holds control characters. use at most 2000 visible characters',
+    )  # fmt: skip
 
 
 def test_a_default_of_no_simple_type_is_of_the_wrong_type() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from packaging.version import InvalidVersion, Version
 
-from yazcore.manifest.names import exposed, folded, is_action_word, is_id, is_message_key, is_name
+from yazcore.manifest.names import VERSION, exposed, folded, is_action_word, is_id, is_message_key, is_name, is_version
 
 
 @pytest.mark.parametrize("text", ["a", "zotero", "a1-b2-c3", "a" * 24])
@@ -50,3 +53,20 @@ def test_only_the_hosts_own_names_carry_no_prefix() -> None:
 
 def test_names_that_differ_only_in_case_and_joiner_are_the_same() -> None:
     assert folded("Search-Library") == folded("search_library") == "search_library"
+
+
+def is_one_to_packaging(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return text == text.strip()
+
+
+@given(st.text(alphabet="01.-_+!vVaAbBcCrRlphetviwosDd", max_size=12) | st.from_regex(VERSION, fullmatch=True))
+@example("1.0poſt1")
+@example("1.0+K")
+@example("1.0-post-1")
+@example("1.0.dev")
+def test_a_version_is_what_packaging_takes_for_one(text: str) -> None:
+    assert is_version(text) is (is_one_to_packaging(text) and len(text) <= 64)

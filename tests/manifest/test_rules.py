@@ -48,6 +48,25 @@ def test_what_is_no_version(version: str, key: str) -> None:
     assert violation.fix == "write it as PEP 440 has it, as in 1.0.0, in at most 64 characters"
 
 
+@pytest.mark.parametrize("version", ["1" * 65, "9" * 5000, "1" + ".0" * 32, "1.٣"])
+def test_a_version_has_an_end_and_digits_of_one_script(version: str) -> None:
+    assert codes(after(version=version)) == [("version-invalid", "/version")]
+    assert codes(after(minAppVersion=version)) == [("version-invalid", "/minAppVersion")]
+
+
+def test_a_host_that_does_not_know_its_version_is_no_fault_of_the_plugin() -> None:
+    found = reading(GOOD, attrs.evolve(CONTRACT, version="from source"))
+    assert found.manifest is not None
+    violation = only(found.violations)
+    assert (violation.code, violation.severity, violation.pointer, said(violation)) == (
+        "host-version-unknown",
+        "warning",
+        "/minAppVersion",
+        ('yaz calls its version "from source", which cannot be compared. '
+        "find out whether yaz is new enough for the plugin"),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("needed", ["0.1.0", "0.2.0", "0.2", "0.2.0rc1"])
 def test_a_host_that_is_new_enough(needed: str) -> None:
     manifest_of({**GOOD, "minAppVersion": needed})
@@ -102,8 +121,12 @@ def test_modules(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["", "a", "a.b", "a:", ":B", "a:B.C", "a.:B", ".a:B", "a b:C", "a:B\n", "a-b:C", "a:B()", "os;x:Y", "ä:B"]
-)
+    "module",
+    [
+        "", "a", "a.b", "a:", ":B", "a:B.C", "a.:B", ".a:B", "a b:C", "a:B\n", "a-b:C", "a:B()", "os;x:Y", "ä:B",
+        "a:" + "B" * 254,
+    ],
+)  # fmt: skip
 def test_what_names_no_class(module: str) -> None:
     violation = only(after(module=module))
     assert (violation.code, violation.pointer) == ("module-invalid", "/module")
@@ -135,12 +158,14 @@ def test_icons(icon: str) -> None:
     assert after(icon=icon) == ()
 
 
-@pytest.mark.parametrize("icon", ["", " ", "ZZ", "\x07", "\u202e", "\ufe0f"])
+@pytest.mark.parametrize("icon", ["", " ", "ZZ", "\x07", "\u202e", "\ufe0f", "\ufe0f\ufe0f", "Z\n", "Z\ufe0f\ufe0f"])
 def test_what_is_no_icon(icon: str) -> None:
     assert codes(after(icon=icon)) == [("icon-invalid", "/icon")]
 
 
-@pytest.mark.parametrize("url", ["https://example.org/a", "https://example.org:8443/a?b=c#d"])
+@pytest.mark.parametrize(
+    "url", ["https://example.org/a", "https://example.org:8443/a?b=c#d", "https://[::1]:65535", "https://a.org?b@c"]
+)
 def test_repositories(url: str) -> None:
     assert after(repository=url) == ()
 
@@ -150,7 +175,7 @@ def test_repositories(url: str) -> None:
     [
         "", "http://example.org", "git@example.org:a/b", "https://", "https:///a", "https://a b.org", "https://a.org\n",
         "https://user:secret@a.org", "https://a.org:99999/", "https://[::1", "javascript:alert(1)", "https://ä.org",
-        "https://a.org/" + "x" * 2048,
+        "https://a.org/" + "x" * 2048, "https://a.org:0", "https://a.org:65536", "https://a.org\\@b.org", "https://.org",
     ],
 )  # fmt: skip
 def test_what_is_no_https_url(url: str) -> None:
@@ -189,3 +214,10 @@ def test_the_same_capability_twice_is_refused() -> None:
 
 def test_contributing_is_no_capability() -> None:
     assert codes(after(capabilities=[{"kind": "tools"}])) == [("capability-unknown-kind", "/capabilities/0/kind")]
+
+
+def test_what_a_kind_says_of_a_strangers_text_is_cut_and_escaped() -> None:
+    violation = only(after(capabilities=[{"kind": "process", "commands": ["/\u202e" + "x" * 100_000]}]))
+    assert len(violation.message) == 241
+    assert violation.message.startswith(r"'/\u202exxx")
+    assert violation.message.endswith("xxx' is not a bare command name")

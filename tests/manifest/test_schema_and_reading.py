@@ -87,12 +87,14 @@ REFERRED = (
         ), f"{key[:-1]}-permission-undeclared")
         for key in ("tools", "resources", "prompts")
     ),
-    Beyond("name-duplicate", "names are the same but for case, - and _", tool(1, name="search_library"), "name-duplicate"),
+    Beyond("name-duplicate", "names are the same but for case, - and _",
+           tool(1, name="search_library"), "name-duplicate"),
     Beyond("name-too-long", "it depends on the id", tool(1, name="a" * 48), "name-too-long"),
     Beyond("capability-duplicate", "the same can be asked for in other words", spoiled(
         lambda document: document["capabilities"].append({"kind": "net", "hosts": ["API.zotero.org"]})
     ), "capability-duplicate"),
-    Beyond("tool-param-unknown", "it depends on the properties", tool(0, params=[{"name": "querry"}]), "tool-param-unknown"),
+    Beyond("tool-param-unknown", "it depends on the properties",
+           tool(0, params=[{"name": "querry"}]), "tool-param-unknown"),
     Beyond("format-extension-duplicate", "it depends on the other formats", spoiled(
         lambda document: document["provides"]["formats"].append(
             {"id": "other", "nameKey": "k", "extensions": [".bib"]}
@@ -103,7 +105,8 @@ REFERRED = (
             document["provides"]["resources"][1] | {"nameKey": "other"}
         )
     ), "resource-duplicate"),
-    Beyond("resource-namespace", "it depends on the id", resource(1, uri="yaz://other/libraries"), "resource-namespace"),
+    Beyond("resource-namespace", "it depends on the id",
+           resource(1, uri="yaz://other/libraries"), "resource-namespace"),
     Beyond("resource-template", "no pattern finds a variable that stands twice",
            resource(0, uriTemplate="yaz://zotero/{key}/{key}"), "resource-template"),
     Beyond("resource-variable-undocumented", "it depends on the template",
@@ -117,7 +120,8 @@ JUDGED = (
     Beyond("id-reserved", "the host's own manifests, of the same schema, have such ids",
            text({key: GOOD[key] for key in GOOD if key not in ("permissions", "provides")} | {"id": "yaz"}),
            "id-reserved"),
-    Beyond("host-too-old", "versions are not compared as texts", text({**GOOD, "minAppVersion": "9.0"}), "host-too-old"),
+    Beyond("host-too-old", "versions are not compared as texts",
+           text({**GOOD, "minAppVersion": "9.0"}), "host-too-old"),
     Beyond("module-elsewhere", "it depends on where the manifest lies", text(GOOD), "module-elsewhere", "another"),
     Beyond("capability-host", "what a host is, IDNA and two kinds of addresses say",
            capability({"kind": "net", "hosts": ["a..org"]}), "capability-host"),
@@ -138,7 +142,8 @@ ONLY_READING = {one.code for one in (*REFERRED, *JUDGED)}
 
 @pytest.mark.parametrize("beyond", [*WRITTEN, *REFERRED, *JUDGED], ids=lambda one: one.what)
 def test_what_only_reading_sees(beyond: Beyond) -> None:
-    as_parsed = json.loads(beyond.data.decode("utf-16" if beyond.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"))
+    encoding = "utf-16" if beyond.data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    as_parsed = json.loads(beyond.data.decode(encoding))
     assert [error.message for error in VALIDATOR.iter_errors(as_parsed)] == []
     found = read(beyond.data, CONTRACT, package=beyond.package).violations
     assert {one.code for one in found} == {beyond.code}
@@ -167,14 +172,14 @@ def outcome(document: Any, contract: Contract = CONTRACT) -> tuple[bool, list[Vi
     return VALIDATOR.is_valid(document), list(reading(document, contract).violations)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(manifests())
 def test_both_accept_good_manifests(document: dict[str, Any]) -> None:
     assert reading(document).violations == ()
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(changed())
 def test_both_refuse_the_same_changes(document: dict[str, Any]) -> None:
     accepted, violations = outcome(document)

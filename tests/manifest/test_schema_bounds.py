@@ -142,6 +142,25 @@ def test_recursion_that_goes_one_way_is_allowed(schema: Any) -> None:
     assert faults(schema) == []
 
 
+def test_what_agents_read_of_a_schema_can_be_seen() -> None:
+    schema = {
+        "title": "a\x1b[2J",
+        "description": "two\nlines, one \u202e turned",
+        "properties": {"a\u202eb": {"description": "\x07"}, "good": {"title": "two\nlines", "enum": ["\t", "\0"]}},
+    }
+    assert faults(schema) == [
+        ("schema-unprintable", "/title"),
+        ("schema-unprintable", "/description"),
+        ("schema-unprintable", r"/properties/a\u202eb"),
+        ("schema-unprintable", r"/properties/a\u202eb/description"),
+        ("schema-unprintable", "/properties/good/enum/1"),
+    ]
+    (fault,) = bound_faults({"title": "\x1b"})
+    assert (fault.message, fault.fix) == (
+        "the title holds control characters, or ones that reorder text", "remove them: nobody can see them",
+    )  # fmt: skip
+
+
 def chain(length: int, step: Any) -> dict[str, Any]:
     """Definitions that each apply the next one, as `step` says."""
     return {

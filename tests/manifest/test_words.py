@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yazcore.manifest.words import did_you_mean, escaped, is_harmless, is_printable, listed, nearest, quoted
+from yazcore.manifest.words import did_you_mean, escaped, is_harmless, is_printable, listed, nearest, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,11 @@ def test_running_text_may_have_line_breaks_and_marks_of_direction_only(text: str
     assert is_harmless(text) is harmless
 
 
+def test_of_another_s_sentence_the_middle_is_left_out() -> None:
+    assert shortened("short \x1b") == r"short \x1b"
+    assert shortened("a" * 500 + "b" * 500, most=10) == "aaaaa…bbbbb"
+
+
 def test_a_long_list_says_how_many_it_leaves_out() -> None:
     assert listed(["a", "b", "c"], most=2) == '"a", "b" and 1 more'
     assert listed(["a", "b"], most=2) == '"a", "b"'
@@ -58,6 +63,11 @@ def test_a_long_list_says_how_many_it_leaves_out() -> None:
 )
 def test_the_nearest_word_ignores_case_and_hyphens(word: str, found: str | None) -> None:
     assert nearest(word, ["minAppVersion", "read", "write"]) == found
+
+
+def test_among_thousands_of_words_one_of_about_the_same_length_is_found() -> None:
+    known = ["x" * 40 + str(number) for number in range(3000)] + ["minAppVersion"]
+    assert nearest("minAppVerson", known) == "minAppVersion"
 
 
 def test_advice_names_the_nearest_word_or_all_of_them_or_none() -> None:

@@ -26,12 +26,40 @@ if TYPE_CHECKING:
 MakeDesk = Callable[..., "Desk"]
 
 INJECTIONS = (
-    "}, evil = {x", "}}\n@misc{evil, title={x}}\n", "\\}, evil = {x", '", evil = "x', "a\0b", "\\", "{", "}", "{{", "%", "@misc{evil,",
-    "$#panic(\"evil\")$", "$#read(\"main.typ\")$", "#panic(\"evil\")", "$a$#panic(\"evil\")$b$", "$$#panic(\"evil\")$$",
-    "\\$#panic(\"evil\")\\$", "${#panic(\"evil\")}$", "$\\alpha#panic(\"evil\")$", "<i>$#panic(\"evil\")$</i>", "$ #panic(\"evil\") $",
-    "\\input{/etc/passwd}", "\\write18{touch evil}", "\\immediate\\openout5=evil", "^^5cinput{evil}", "~\\catcode`\\@=0 @input{evil}",
-    "]\\input{evil}[", "[evil](javascript:evil)", "<script>evil</script>", "\u2028@misc{evil,}", "\x85@misc{evil,}", "\u202eevil", "\ud800",
-)  # fmt: skip
+    "}, evil = {x",
+    "}}\n@misc{evil, title={x}}\n",
+    "\\}, evil = {x",
+    '", evil = "x',
+    "a\0b",
+    "\\",
+    "{",
+    "}",
+    "{{",
+    "%",
+    "@misc{evil,",
+    '$#panic("evil")$',
+    '$#read("main.typ")$',
+    '#panic("evil")',
+    '$a$#panic("evil")$b$',
+    '$$#panic("evil")$$',
+    '\\$#panic("evil")\\$',
+    '${#panic("evil")}$',
+    '$\\alpha#panic("evil")$',
+    '<i>$#panic("evil")$</i>',
+    '$ #panic("evil") $',
+    "\\input{/etc/passwd}",
+    "\\write18{touch evil}",
+    "\\immediate\\openout5=evil",
+    "^^5cinput{evil}",
+    "~\\catcode`\\@=0 @input{evil}",
+    "]\\input{evil}[",
+    "[evil](javascript:evil)",
+    "<script>evil</script>",
+    "\u2028@misc{evil,}",
+    "\x85@misc{evil,}",
+    "\u202eevil",
+    "\ud800",
+)
 
 
 @pytest.fixture
@@ -64,15 +92,23 @@ ODD_VALUES = [None, "x", "a\0b}\n@x{y", b"\xff\xfe\x00", 2**62, -1, 1.5, "[" * 1
 
 @pytest.mark.parametrize(
     ("table", "column"),
-    [("version", "version"), ("fields", "fieldName"), ("retractedItems", "data"), ("itemTypes", "typeName"),
-     ("itemDataValues", "value"), ("creators", "lastName"), ("creatorTypes", "creatorType"), ("items", "dateAdded")],
-)  # fmt: skip
+    [
+        ("version", "version"),
+        ("fields", "fieldName"),
+        ("retractedItems", "data"),
+        ("itemTypes", "typeName"),
+        ("itemDataValues", "value"),
+        ("creators", "lastName"),
+        ("creatorTypes", "creatorType"),
+        ("items", "dateAdded"),
+    ],
+)
 @pytest.mark.parametrize("value", ODD_VALUES, ids=lambda value: repr(value)[:12])
 def test_a_value_where_it_does_not_belong_is_an_answer_or_a_sentence(
     spoiled: Callable[..., Desk], table: str, column: str, value: Any
 ) -> None:
     try:
-        desk = spoiled(f"UPDATE OR REPLACE {table} SET {column} = ?", values=(value,))  # noqa: S608
+        desk = spoiled(f"UPDATE OR REPLACE {table} SET {column} = ?", values=(value,))
     except sqlite3.IntegrityError:
         pytest.skip("the database itself refuses it")
     for act in (lambda: desk.search("a"), lambda: desk.search("")):
@@ -108,7 +144,9 @@ def test_a_key_that_is_none_is_no_item(spoiled: Callable[..., Desk]) -> None:
 ENDLESS = "WITH RECURSIVE n(itemID) AS (SELECT 1 UNION ALL SELECT itemID + 1 FROM n) SELECT itemID FROM n"
 
 
-@pytest.mark.parametrize("table", ["deletedItems", "items", "itemData", "creators", "baseFieldMappings", "itemCreators"])
+@pytest.mark.parametrize(
+    "table", ["deletedItems", "items", "itemData", "creators", "baseFieldMappings", "itemCreators"]
+)
 def test_a_view_that_never_ends_is_no_table_of_zotero(spoiled: Callable[..., Desk], table: str) -> None:
     desk = spoiled(f"ALTER TABLE {table} RENAME TO old", f"CREATE VIEW {table} AS {ENDLESS}")
     with pytest.raises(ToolError, match="is not a Zotero database"):
@@ -154,16 +192,40 @@ def _count(context: Any, statement: str) -> None:
 def hostile(text: str) -> Item:
     """An item whose every field says the same."""
     names = (
-        "title", "shortTitle", "publicationTitle", "series", "volume", "issue", "edition", "pages", "publisher", "place",
-        "type", "versionNumber", "ISBN", "ISSN", "DOI", "url", "accessDate", "language", "extra", "date", "number",
-        "citationKey", "abstractNote",
-    )  # fmt: skip
+        "title",
+        "shortTitle",
+        "publicationTitle",
+        "series",
+        "volume",
+        "issue",
+        "edition",
+        "pages",
+        "publisher",
+        "place",
+        "type",
+        "versionNumber",
+        "ISBN",
+        "ISSN",
+        "DOI",
+        "url",
+        "accessDate",
+        "language",
+        "extra",
+        "date",
+        "number",
+        "citationKey",
+        "abstractNote",
+    )
     return Item(
         library="user",
         key="ABCD2345",
         type="journalArticle",
         fields=dict.fromkeys(names, text),
-        creators=(Creator("author", text, text, primary=True), Creator("editor", text, single=True), Creator(text, text)),
+        creators=(
+            Creator("author", text, text, primary=True),
+            Creator("editor", text, single=True),
+            Creator(text, text),
+        ),
     )
 
 
@@ -173,10 +235,30 @@ def test_no_text_of_a_library_makes_an_entry_or_a_field_of_its_own(text: str, di
     made = ensure("", hostile(text), dialect, "references.bib")
     (entry,) = read_bibliography(made.text).entries
     assert set(entry.fields) <= {
-        "title", "author", "editor", "collaborator", "journal", "series", "volume", "number", "edition", "pages",
-        "publisher", "address", "version", "isbn", "issn", "doi", "url", "urldate", "language", "note", "year", "month",
+        "title",
+        "author",
+        "editor",
+        "collaborator",
+        "journal",
+        "series",
+        "volume",
+        "number",
+        "edition",
+        "pages",
+        "publisher",
+        "address",
+        "version",
+        "isbn",
+        "issn",
+        "doi",
+        "url",
+        "urldate",
+        "language",
+        "note",
+        "year",
+        "month",
         "zotero",
-    }  # fmt: skip
+    }
     assert made.text.count("\n@") == 0
     assert not any(ord(sign) < 32 and sign not in "\t\n" for sign in made.text)
 

@@ -24,6 +24,10 @@ from yazcore.violations import YazError
 _MOST_BODY = 4 * 2**20
 _READ_SECONDS = 10.0
 _LOOK_SECONDS = 0.25
+_MOST_STRANGERS = 32
+
+_UNAUTHORISED = {"error": {"code": "unauthorised", "message": "unauthorised"}}
+_NO_COMMAND = {"error": {"code": "malformed", "message": "this is no command: commands are asked by POST"}}
 
 _log = logging.getLogger("yazcore.control")
 
@@ -81,8 +85,44 @@ def _fault(error: Exception) -> dict[str, str]:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # with Python's five, a few connections at once keep others waiting for seconds
     secret: bytes
     commands: Mapping[str, Command]
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._lock = threading.Lock()
+        self._strangers: dict[Any, None] = {}
+        self._room = threading.Semaphore(_MOST_STRANGERS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start the thread of one connection. Where too many have not shown the secret, the oldest of them has to go.
+
+        Any program on this machine may connect: it must neither take all threads nor keep the user out.
+        """
+        if not self._room.acquire(blocking=False):
+            with self._lock:
+                oldest = next(iter(self._strangers), None)
+            if oldest is not None:
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+            self._room.acquire()
+        with self._lock:
+            self._strangers[request] = None
+        super().process_request(request, client_address)
+
+    def is_no_stranger(self, request: Any) -> None:
+        """The connection has shown the secret, or has ended: it takes no room any more."""
+        with self._lock:
+            was_one = request in self._strangers
+            self._strangers.pop(request, None)
+        if was_one:
+            self._room.release()
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        self.is_no_stranger(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Where whoever asked has gone before the answer, nothing is wrong; anything else is for the log."""
@@ -99,11 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """One command. The secret is asked before anything else is looked at."""
-        given = self.headers.get_all("Authorization") or []
-        expected = b"Bearer " + self.server.secret
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode("latin-1", "replace"), expected):
-            self._answer(401, {"error": {"code": "unauthorised", "message": "unauthorised"}})
+        if not self._has_secret():
+            self._answer(401, _UNAUTHORISED)
             return
+        self.server.is_no_stranger(self.connection)
         host = self.headers.get_all("Host") or []
         if host not in ([f"127.0.0.1:{self.server.server_address[1]}"], [f"localhost:{self.server.server_address[1]}"]):
             self._answer(421, {"error": {"code": "wrong-host", "message": "wrong Host"}})
@@ -161,9 +200,20 @@ class _Handler(BaseHTTPRequestHandler):
     def _line(self, document: dict[str, Any]) -> None:
         self.wfile.write(json.dumps(document).encode() + b"\n")
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no command: without the secret no more is said than for a wrong one."""
+        known = self._has_secret()
+        self._answer(code if known else 401, _NO_COMMAND if known else _UNAUTHORISED)
+
+    def _has_secret(self) -> bool:
+        headers = getattr(self, "headers", None)  # none, where not even the request's first line was one
+        given = [] if headers is None else headers.get_all("Authorization") or []
+        expected = b"Bearer " + self.server.secret
+        return len(given) == 1 and hmac.compare_digest(given[0].encode("latin-1", "replace"), expected)
+
     def _body(self) -> dict[str, Any] | None:
         length = self.headers.get("Content-Length", "")
-        if not length.isascii() or not length.isdigit() or int(length) > _MOST_BODY:
+        if not length.isascii() or not length.isdigit() or len(length) > 9 or int(length) > _MOST_BODY:
             return None
         try:
             body = json.loads(self.rfile.read(int(length)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from types import TracebackType
 from typing import Any
 
 import attrs
@@ -86,6 +87,39 @@ class NoHandler(Ended):
     """The plugin has no such handler: it registered none, or was taken out a moment ago."""
 
 
+class Recorded:
+    """The record of one call, as a context. A class: every call passes here, and a generator costs it more."""
+
+    __slots__ = ("_attempt", "_audit")
+
+    def __init__(self, audit: Audit, attempt: Attempt) -> None:
+        self._audit = audit
+        self._attempt = attempt
+
+    def __enter__(self) -> Attempt:
+        return self._attempt
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        attempt = self._attempt
+        if kind is not None and issubclass(kind, asyncio.CancelledError):
+            attempt.outcome = "cancelled"
+        self._audit.call(
+            CallRecord(
+                principal=attempt.principal.name,
+                what=attempt.what,
+                name=attempt.name[:_LONGEST_NAME],
+                outcome=attempt.outcome,
+                seconds=time.monotonic() - attempt.began,
+                scope=attempt.scope,
+                scope_id=attempt.scope_id,
+                arguments=shapes(attempt.arguments),
+                reference=attempt.reference,
+            )
+        )
+
+
 class Steps:
     """The steps that tools, resources, prompts and completions share."""
 
@@ -104,28 +138,9 @@ class Steps:
 
     # --- the record -----------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def recorded(self, attempt: Attempt) -> Iterator[Attempt]:
-        """Write the one record of the call when it ends, however it does."""
-        try:
-            yield attempt
-        except asyncio.CancelledError:
-            attempt.outcome = "cancelled"
-            raise
-        finally:
-            self._audit.call(
-                CallRecord(
-                    principal=attempt.principal.name,
-                    what=attempt.what,
-                    name=attempt.name[:_LONGEST_NAME],
-                    outcome=attempt.outcome,
-                    seconds=time.monotonic() - attempt.began,
-                    scope=attempt.scope,
-                    scope_id=attempt.scope_id,
-                    arguments=shapes(attempt.arguments),
-                    reference=attempt.reference,
-                )
-            )
+    def recorded(self, attempt: Attempt) -> Recorded:
+        """`with steps.recorded(attempt):` writes the one record of the call when it ends, however it does."""
+        return Recorded(self._audit, attempt)
 
     def masked(self, attempt: Attempt, plugin_id: str, where: str, type: str, message: str, trace: str = "") -> str:  # noqa: A002
         """Keep what went wrong inside a plugin for `yaz log`, and give the text for the caller, which says nothing."""

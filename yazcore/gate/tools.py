@@ -91,8 +91,8 @@ class ToolCalls:
                 raise Ended(self._steps.masked(attempt, tool.plugin, where, "OutputSchema", "; ".join(wrong)))
         structured = None if answer.structured is None else encode(answer.structured)
         text = answer.text if answer.text is not None else structured or ""
-        links = sum(len(encode(attrs.asdict(link)).encode()) for link in answer.links)
-        size = max(len(text.encode()), len((structured or "").encode())) + links
+        links = sum(len(encode(attrs.asdict(link)).encode()) for link in answer.links) if answer.links else 0
+        size = max(len(text.encode()), len(structured.encode()) if structured is not None else 0) + links
         if size > declaration.max_result:
             attempt.outcome = "too-large"
             return self._too_large(attempt, tool, answer, size, links_fit=links <= declaration.max_result // 2)

@@ -8,9 +8,11 @@ Nothing here imports, parses or runs anything of a distribution but these small 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ MOST_RECORD_BYTES = 4 * 2**20
 """The largest RECORD that is read, in bytes."""
 
 _HEADER_BYTES = 64 * 1024
+# a pipe would block for ever
+_READING = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINARY", "O_NONBLOCK"))
 _SUFFIXES = (".dist-info", ".egg-info")
 _PROJECT_FILES = ("pyproject.toml", "setup.py")
 _SEPARATORS = re.compile(r"[-_.]+")
@@ -124,8 +128,10 @@ class Distribution:
 
 def _read(path: str, most: int) -> bytes:
     """The first bytes of a file. Hundreds are read for one listing, and a file object costs more than the reading."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(path, _READING)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise IsADirectoryError(errno.EISDIR, "it is no regular file")
         data = os.read(descriptor, most)
         while len(data) < most and (more := os.read(descriptor, most - len(data))):
             data += more

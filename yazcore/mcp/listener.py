@@ -252,5 +252,5 @@ class _Connection(H11Protocol):
             self._silence.cancel()
 
     def _end_in_silence(self) -> None:
-        if self.cycle is None:
+        if getattr(self, "cycle", None) is None:  # no request has come; uvicorn declares it as if there always were one
             self.transport.abort()

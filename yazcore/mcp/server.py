@@ -263,7 +263,7 @@ class Face:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # a loop that was closed over this: whoever commits is not to suffer
+            with contextlib.suppress(RuntimeError):  # its loop was closed: whoever commits is not to suffer
                 loop.call_soon_threadsafe(changed.set)
 
         forget = self._host.catalogue.on_change(wake)

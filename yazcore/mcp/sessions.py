@@ -20,7 +20,7 @@ class Sessions(StreamableHTTPSessionManager):
     """The SDK's manager, which knows one bound for all."""
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
-        """A new session; None, which is answered with 503, where all of the principal's are in use or too many are open.
+        """A new session; None, which is answered with 503, where all of the principal's are in use, or too many open.
 
         The SDK has no public place for this (mcp 1.4).
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -109,10 +110,11 @@ class RunningPlugin(Protocol):
     def run_hook(self, hook: str, seconds: float) -> None:
         """Run this plugin's own implementations of `onload` or `onunload`. Raises `PluginFailed`."""
 
-    def settle(self) -> None:
+    def settle(self, most: float = math.inf) -> None:
         """Take no more calls, and wait for those that run: each until it ends or its deadline is over.
 
-        A call that nobody waits for any more, or that has no deadline, is not waited for.
+        A call that nobody waits for any more, or that has no deadline, is not waited for; all together have at most
+        `most` seconds.
         """
 
     def close(self) -> None:

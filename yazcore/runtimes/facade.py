@@ -192,12 +192,14 @@ class Facade:
     """One plugin in pluggy. Its instance dict holds one guarded function per implementation, nothing of the plugin."""
 
     def __init__(self, plugin: str, version: str) -> None:
-        self._label = f"{plugin} {version}"
+        # No name here is one that a plugin's method can have.
+        self.__dict__[" label"] = f"{plugin} {version}"
 
     def add(self, implementation: Implementation, guarded: Callable[..., Any]) -> None:
         """Put a guarded function where pluggy finds it."""
         options = {key: value for key, value in implementation.options.items() if key not in {"wrapper", "hookwrapper"}}
-        self.__dict__[implementation.name] = hookimpl(guarded, **options)
+        options["specname"] = implementation.hook
+        self.__dict__[f"{implementation.hook} {implementation.name}"] = hookimpl(guarded, **options)
 
     def __repr__(self) -> str:
-        return f"<plugin {self._label}>"
+        return f"<plugin {self.__dict__[' label']}>"

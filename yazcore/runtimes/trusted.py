@@ -181,7 +181,9 @@ class TrustedPlugin:
         if is_async:
             future = self._start_loop().submit(_run_async(handler, frame, context, arguments, finish))
         else:
-            future = self._threads.submit(lambda: _run_sync(handler, frame, context, arguments, finish))
+            # As an async one has: what it keeps in a variable of its own is not found by the thread's next caller.
+            own = contextvars.Context()
+            future = self._threads.submit(lambda: own.run(_run_sync, handler, frame, context, arguments, finish))
         self._calls[future] = call
         future.add_done_callback(self._ended)
         return future
@@ -201,12 +203,13 @@ class TrustedPlugin:
         if self._failed_so_far > before and self._last_failure is not None:
             raise PluginFailed(str(self._last_failure), self._last_failure)
 
-    def settle(self) -> None:
-        """Take no more calls, and wait for those that run, each until its deadline."""
+    def settle(self, most: float = math.inf) -> None:
+        """Take no more calls, and wait for those that run, each until its deadline, and at most `most` seconds."""
         self._closed = True
+        end = time.monotonic() + most
         for future, call in tuple(self._calls.items()):
-            left = call.deadline - time.monotonic()
-            if left > 0 and math.isfinite(left) and not call.cancelled.is_set():
+            left = min(call.deadline, end) - time.monotonic()
+            if left > 0 and math.isfinite(call.deadline) and not call.cancelled.is_set():
                 wait((future,), left)
         for future, call in tuple(self._calls.items()):
             call.cancelled.set()  # first: whoever waits for it reads there that it was cut

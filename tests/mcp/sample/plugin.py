@@ -74,9 +74,10 @@ class SamplePlugin:
         return {}
 
     def hold(self, context: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-        seen.waiting.set()
-        seen.released.wait()
-        seen.ended.set()
+        mine = seen  # a test that comes later has events of its own
+        mine.waiting.set()
+        mine.released.wait()
+        mine.ended.set()
         return {}
 
     def refuse(self, context: Any, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 
 from yazcore.capabilities.services.beneath import closing
 
-
 LOCK_SECONDS = 10.0
 """How long to wait for another process that writes in the same folder, in seconds."""
 

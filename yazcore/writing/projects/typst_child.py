@@ -25,8 +25,8 @@ import sys
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
-# In bytes of UTF-8. All of it together has to fit into one value for the format, and, with every character escaped, into
-# what the host keeps of standard output: else a document in Chinese would lose its PDF to its warnings.
+# In bytes of UTF-8. All of it together has to fit into one value for the format, and, with every character escaped,
+# into what the host keeps of standard output: else a document in Chinese would lose its PDF to its warnings.
 _MOST_TEXT = 262_144
 _MOST_MESSAGE = 131_072
 _MOST_WARNING = 2_048

@@ -36,7 +36,9 @@ class Workspace:
     lies in a project an agent may read and write.
     """
 
-    def __init__(self, roots: Sequence[Path], identities: Identities, formats: Formats, own: Path | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[Path], identities: Identities, formats: Formats, own: Path | None = None
+    ) -> None:
         self.roots = _named(roots)
         self._own = own
         self._identities = identities
@@ -59,7 +61,7 @@ class Workspace:
         candidate = Folder(id=self._identities.of(folder, settings.id), name=settings.name or folder.name, root=folder)
         project = self._project(candidate, settings)
         with self._lock:
-            self._open = {one: held for one, held in self._open.items() if held.root.is_dir()}
+            self._open = {one: held for one, held in self._open.items() if _is_there(held.root)}
             held = self._open.get(project.id)
             if held is not None and held.root != project.root:
                 raise YazError(
@@ -75,11 +77,11 @@ class Workspace:
     def get(self, project_id: str) -> Project | None:
         """The open project with that id; None where there is none, or its folder has gone."""
         project = self._open.get(project_id)
-        return project if project is not None and project.root.is_dir() else None
+        return project if project is not None and _is_there(project.root) else None
 
     def projects(self) -> tuple[Project, ...]:
         """The open projects, by name."""
-        held = [project for project in self._open.values() if project.root.is_dir()]
+        held = [project for project in self._open.values() if _is_there(project.root)]
         return tuple(sorted(held, key=lambda project: (project.name, project.id)))
 
     def _folder(self, root: str, path: str) -> Path:
@@ -139,6 +141,14 @@ class Workspace:
 
     def _extensions(self) -> str:
         return ", ".join(sorted(self._formats.claimed())) or "none is active"
+
+
+def _is_there(folder: Path) -> bool:
+    """Whether the folder can be reached; not if a drive has gone, or a right: then the others are there all the same."""
+    try:
+        return folder.is_dir()
+    except OSError:
+        return False
 
 
 def _named(folders: Sequence[Path]) -> tuple[Root, ...]:
