@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import stat
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -66,3 +68,46 @@ def test_a_broken_line_does_not_hide_the_others(home: Home) -> None:
         file.write("{half a li\n")
     audit.call(record("b"))
     assert [line["name"] for line in audit.calls()] == ["a", "b"]
+
+
+def test_a_record_says_when_who_what_where_and_how_it_ended(home: Home) -> None:
+    audit = Audit(home)
+    audit.call(
+        CallRecord(
+            principal="anna", what="resource", name="yaz://a", outcome="denied", seconds=0.1234567, scope="project",
+            scope_id="prj_aaaaaaaaaaaa", arguments={"q": "text 3"}, reference="abcd",
+        )
+    )  # fmt: skip
+    (line,) = audit.calls()
+    assert {**line, "time": ""} == {
+        "time": "", "principal": "anna", "what": "resource", "name": "yaz://a", "outcome": "denied",
+        "seconds": 0.123457, "scope": "project", "scope_id": "prj_aaaaaaaaaaaa", "arguments": {"q": "text 3"},
+        "reference": "abcd",
+    }  # fmt: skip
+    reference = audit.crash(plugin="p", version="1", where="w", type="T", message="m", trace="t")
+    for time in (line["time"], (audit.crash_of(reference) or {})["time"]):
+        assert abs(datetime.fromisoformat(time) - datetime.now(UTC)) < timedelta(minutes=5)
+        assert len(time) == len("2026-11-29T10:00:00.123+00:00")
+
+
+def test_of_many_and_long_names_only_some_are_kept() -> None:
+    kept = shapes({f"{number:03}{'x' * 100}": number for number in range(100)})
+    assert list(kept) == [f"{number:03}{'x' * 61}" for number in range(32)]
+    assert shapes([1, 2]) == shapes("text") == {}
+
+
+def test_closing_lets_go_of_both_files_and_the_next_record_opens_them_again(home: Home) -> None:
+    def held() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    audit, before = Audit(home), held()
+    audit.call(record("a"))
+    audit.crash(plugin="p", version="1", where="w", type="T", message="m", trace="t")
+    assert held() == before + 2
+    audit.close()
+    audit.close()
+    assert held() == before
+    audit.call(record("b"))
+    assert [line["name"] for line in audit.calls()] == ["a", "b"]
+    del audit
+    assert held() == before

@@ -103,6 +103,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(home: Home) -> 
     assert [path.name for path in home.folder.iterdir()] == ["grants.json"]
 
 
+def test_a_file_that_cannot_be_replaced_is_said_and_nothing_is_left_of_the_new_one(home: Home) -> None:
+    home.path("grants.json", "inside").mkdir(parents=True)
+    with pytest.raises(YazError) as raised:
+        home.write_json("grants.json", 1)
+    assert raised.value.code == "home-not-writable"
+    assert str(home.folder) not in f"{raised.value.message} {raised.value.fix}"
+    assert [path.name for path in home.folder.iterdir()] == ["grants.json"]
+
+
 def test_what_json_does_not_know_is_not_written(home: Home) -> None:
     with pytest.raises(ValueError, match="JSON"):
         home.write_json("a.json", float("nan"))

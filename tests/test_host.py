@@ -310,6 +310,26 @@ def test_a_plugin_that_fails_while_it_unloads_is_out_all_the_same(tmp_path: Path
         assert "demo" not in host.catalogue.now.plugins
 
 
+def test_what_a_hook_raised_before_is_not_blamed_on_unloading(tmp_path: Path, home: Home) -> None:
+    code = """
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def decorate(self, cluster, width):
+        raise ValueError(cluster)
+
+    @hookimpl
+    def onunload(self):
+        pass
+"""
+    with running(tmp_path, home, code) as host:
+        assert host.hook.decorate(cluster="one", width=3) == []
+        host.deactivate("demo")
+        assert state(host, "demo") == ("disabled", ())
+
+
 def test_taking_out_what_is_not_active_changes_nothing(runs: tuple[Host, Any]) -> None:
     host, _ = runs
     before = host.plugins()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 import attrs
@@ -53,7 +53,7 @@ class ResultStore:
     def keep(
         self, principal: str, data: bytes, mime: str, ttl: float = KEEP_SECONDS, *, paged: bool = False
     ) -> str:
-        """Keep `data` for `ttl` seconds and give its id; the oldest results make room.
+        """Keep `data` for `ttl` seconds and give its id. Whoever keeps most makes room, with their oldest result.
 
         Raises `ValueError` where the data alone is over the store's bound.
         """
@@ -66,7 +66,7 @@ class ResultStore:
         with self._lock:
             self._forget_expired()
             while self._kept and (len(self._kept) >= _MOST_RESULTS or self._bytes + len(data) > _MOST_BYTES):
-                self._drop(next(iter(self._kept)))
+                self._drop(self._oldest_of_most(in_bytes=len(self._kept) < _MOST_RESULTS))
             self._kept[kept.id] = kept
             self._bytes += len(data)
         return kept.id
@@ -77,6 +77,14 @@ class ResultStore:
             self._forget_expired()
             kept = self._kept.get(result_id)
         return kept if kept is not None and kept.principal == principal else None
+
+    def _oldest_of_most(self, in_bytes: bool) -> str:
+        """The oldest result of the principal who keeps most, so that nobody pushes out what others still read."""
+        held: Counter[str] = Counter()
+        for kept in self._kept.values():
+            held[kept.principal] += len(kept.data) if in_bytes else 1
+        most = max(held, key=held.__getitem__)
+        return next(result_id for result_id, kept in self._kept.items() if kept.principal == most)
 
     def _forget_expired(self) -> None:
         now = self._clock()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
-from yazcore.control import Control
+from yazcore.control.door import Control, Underway
 
 
 @pytest.fixture
@@ -139,3 +141,23 @@ def test_without_the_secret_other_methods_learn_nothing(control: Control, line: 
     answer = sent(control, request(control, "Authorization: none", line=line))
     assert b"yaz" not in answer
     assert b"<html" not in answer
+
+
+@pytest.mark.xfail(strict=True, reason="yazcore/control/door.py: progress that is no JSON ends the answer")
+@pytest.mark.parametrize("told", [(object(), None, "x"), (1, {1, 2}, "x"), (1, None, object())])
+def test_odd_progress_loses_no_result(told: tuple[Any, Any, Any]) -> None:
+    """A plugin says how far it is, in whatever way: what it did is said all the same."""
+
+    def works(arguments: dict[str, Any]) -> Underway:
+        underway = Underway(future=Future())
+        underway.report(*told)
+        underway.future.set_result({"done": True})
+        return underway
+
+    control = Control({"works": works})
+    control.start()
+    try:
+        answer = sent(control, request(control, line="POST /works HTTP/1.1"))
+        assert json.loads(answer.splitlines()[-1]) == {"result": {"done": True}}
+    finally:
+        control.close()

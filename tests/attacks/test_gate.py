@@ -15,6 +15,7 @@ from tests.attacks.hosts import CONTRACT, HEAD, OPEN, called
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import OWNER, Home, Host, PermissionGrant, Principal
 from yazcore.gate import ProtocolFault
+from yazcore.results import ResultStore
 from yazcore.uri_templates import longest, match
 
 HERS, OTHERS, NONE = "prj_aaaaaaaaaaaa", "prj_bbbbbbbbbbbb", "prj_cccccccccccc"
@@ -351,3 +352,14 @@ def test_a_crash_can_be_found_by_its_reference_whatever_it_says(host: Host) -> N
     found = host.audit.crash_of(reference)
     assert found is not None
     assert found["message"] == "a\u2028b\x85123\x85"
+
+
+def test_one_principals_results_push_out_no_others() -> None:
+    store = ResultStore()
+    adas = store.keep("ada", b"small", "text/plain")
+    for _ in range(600):
+        store.keep("bob", b"x" * 200_000, "text/plain")
+    assert store.get("ada", adas) is not None
+    for _ in range(20):
+        store.keep("bob", b"x" * 20_000_000, "text/plain")
+    assert store.get("ada", adas) is not None

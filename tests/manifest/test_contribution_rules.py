@@ -322,7 +322,9 @@ def test_defaults_of_their_settings_type(type_: str, value: Any) -> None:
 def test_defaults_of_another_type(type_: str, value: Any) -> None:
     violation = only(with_entry("settings", type=type_, default=value))
     assert (violation.code, violation.pointer) == ("setting-default", "/provides/settings/0/default")
-    assert said(violation) == f'the default of "bibliography" is no {type_}. give a {type_}, or another type'
+    assert said(violation) == (
+        f'the default of "bibliography" is no {type_}. give a value of that type, or change the type'
+    )
 
 
 @pytest.mark.parametrize("default", ["\x1b[2J", "\u202e", "x" * 2001])

@@ -132,6 +132,13 @@ def test_pages_together_are_the_list(keys: set[str]) -> None:
     assert all(len(page) == PAGE_ITEMS for page in pages[:-1])
 
 
+def test_each_page_begins_after_the_last_entry_of_the_page_before() -> None:
+    listed = entries(f"t{n:03}" for n in range(250))
+    pages = all_pages(listed)
+    assert [len(page) for page in pages] == [100, 100, 50]
+    assert [item["name"] for page in pages for item in page] == [f"t{n:03}" for n in range(250)]
+
+
 def test_a_full_page_that_is_the_last_has_no_cursor() -> None:
     assert list_page("tools", entries(f"t{n:03}" for n in range(PAGE_ITEMS)), None).next_cursor is None
 

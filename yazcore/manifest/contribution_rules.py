@@ -272,7 +272,7 @@ def setting_defaults(manifest: Manifest, contract: Contract) -> Iterator[Fault]:
         if setting.default is not None and not setting_fits(setting, setting.default):
             yield Fault(
                 "setting-default", f"the default of {quoted(setting.key)} is no {setting.type}",
-                f"give a {setting.type}, or another type", ("provides", "settings", index, "default"),
+                "give a value of that type, or change the type", ("provides", "settings", index, "default"),
             )  # fmt: skip
         elif isinstance(setting.default, str) and not _can_be_shown(setting.default):
             yield Fault(

@@ -14,6 +14,9 @@ from mcp.server.session import ServerSession
 
 from yazcore.outcomes import ProtocolFault
 
+LONGEST_MESSAGE = 500
+"""The most characters of a report's message that are sent."""
+
 _T = TypeVar("_T")
 
 
@@ -63,8 +66,21 @@ class Progress:
                 done, total, message = self._latest.popleft()
                 if _is_number(done) and done > sent and (total is None or _is_number(total)):
                     sent = done
-                    await self._session.report_progress(done, total, message or None)
+                    await self._session.report_progress(done, total, _words(message))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a number that JSON has, in the form every client can read."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def _words(message: Any) -> str | None:
+    """A few words as they can be sent: progress is said in passing, and never a reason to lose the result."""
+    if not isinstance(message, str) or not message:
+        return None
+    return message[:LONGEST_MESSAGE].encode("utf-8", "backslashreplace").decode()

@@ -144,7 +144,7 @@ class Workspace:
 
 
 def _is_there(folder: Path) -> bool:
-    """Whether the folder can be reached; not if a drive has gone, or a right: then the others are there all the same."""
+    """Whether the folder can be reached: not if a drive has gone, or a right; the others are there all the same."""
     try:
         return folder.is_dir()
     except OSError:
