@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yaz_plugin_zotero.tex import balanced, escaped, mathematics, value, verbatim
+from yaz_plugin_zotero.tex import balanced, escaped, mathematics, one_line, value, verbatim
 
 SPECIAL = st.text(st.sampled_from("ab{}$\\#%&_^~|<> \n\té言😀") | st.characters(exclude_categories=["Cs"]), max_size=40)
 MARKED = st.lists(
@@ -157,3 +157,8 @@ def test_a_dollar_that_is_not_escaped_has_a_partner(text: str) -> None:
 @given(SPECIAL)
 def test_no_unescaped_sign_is_left_in_plain_text(text: str) -> None:
     assert not re.search(r"(?<!\\)[#$%&_]|[~^|<>]", escaped(text))
+
+
+@pytest.mark.parametrize("sign", ["\ufdd0", "\ufffe", "\U0010ffff", "\x00", "\ud800"])
+def test_signs_that_no_text_passes_on_are_left_out(sign: str) -> None:
+    assert one_line(f"a{sign}b") == "ab"

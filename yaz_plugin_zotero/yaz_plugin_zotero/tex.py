@@ -83,9 +83,15 @@ def verbatim(text: str) -> str:
     return "".join(f"%{ord(sign):02X}" if sign in "{}\\" else sign for sign in one_line(text).replace(" ", "%20"))
 
 
+def _is_unprintable(sign: str) -> bool:
+    # noncharacters (U+FDD0 and its like) stand in no text that is passed on: Typst cannot write them as HTML
+    number = ord(sign)
+    return unicodedata.category(sign) in ("Cc", "Cs") or number & 0xFFFE == 0xFFFE or 0xFDD0 <= number <= 0xFDEF
+
+
 def one_line(text: str) -> str:
-    """The text composed (NFC), without line breaks and control characters, with single blanks."""
-    seen = (sign for sign in text if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cs"))
+    """The text composed (NFC), without line breaks, control and noncharacters, with single blanks."""
+    seen = (sign for sign in text if sign.isspace() or not _is_unprintable(sign))
     return unicodedata.normalize("NFC", " ".join("".join(seen).split()))
 
 
