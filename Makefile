@@ -18,8 +18,7 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
-	MYPYPATH=yaz_plugin_zotero:.:yaz_plugin_zotero/tests $(BIN)/mypy --config-file yaz_plugin_zotero/pyproject.toml \
-		yaz_plugin_zotero/yaz_plugin_zotero yaz_plugin_zotero/tests
+	cd yaz_plugin_zotero && $(abspath $(BIN))/mypy yaz_plugin_zotero
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench

@@ -137,7 +137,7 @@ def _foreign(plugin: str) -> str:
 
 def _is_over(context: Any) -> bool:
     """Whether nobody waits for the call any more, so that SQLite has to end what it is doing."""
-    return context.deadline <= 0 or context.call.cancelled.is_set()
+    return bool(context.deadline <= 0 or context.call.cancelled.is_set())
 
 
 @contextmanager
