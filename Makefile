@@ -4,14 +4,16 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	command -v $$python >/dev/null 2>&1 && $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Tests have an environment of their own, in which no plugin is installed: what they install, they put on a path.
+TEST_VENV := $(VENV)-tests
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test lint types bench clean
 demo: $(VENV)/.run
 	$(BIN)/yaz demo
 
-test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+test: $(TEST_VENV)/.ready
+	$(TEST_VENV)/bin/python -m pytest
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -36,9 +38,15 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(PIP) install -r requirements/dev.txt
 	@touch $@
 
+$(TEST_VENV)/.ready: requirements/run.txt requirements/dev.txt
+	@test -n "$(PYTHON)" || { echo "yaz needs Python 3.11 or newer: none was found on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv $(TEST_VENV)
+	$(TEST_VENV)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/dev.txt
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.run requirements/bench.txt
 	$(PIP) install -r requirements/bench.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TEST_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
