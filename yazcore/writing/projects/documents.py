@@ -192,8 +192,11 @@ def _changed() -> YazError:
 
 
 def _in_line_ends_of(text: str, old: str, new: str) -> tuple[str, str]:
-    """Both texts with the document's line ends, where it has Windows ones and the texts do not."""
-    if old in text or "\r\n" not in text:
+    """Both texts with the document's line ends, where it has Windows ones and the texts do not.
+
+    A document may have both: a passage that stands there with plain ones is replaced by one with plain ones.
+    """
+    if "\r\n" not in text or (old in text and re.search(r"(?<!\r)\n", old)):
         return old, new
     return re.sub(r"\r?\n", "\r\n", old), re.sub(r"\r?\n", "\r\n", new)
 
