@@ -226,11 +226,21 @@ def test_latex_documents_get_tex_commands(desk: Desk, key: Callable[[str], str])
     assert r"\textit{Escherichia coli} and {H}$_{\textrm{2}}${O} at 10$^{\textrm{5}}$" in desk.text("references.bib")
 
 
-@pytest.mark.parametrize(("present", "dialect"), [("main.typ", "H}₂{O"), ("main.tex", r"{H}$_{\textrm{2}}${O")])
+FOR_TYPST, FOR_TEX = "H}₂{O", r"{H}$_{\textrm{2}}${O"
+
+
+@pytest.mark.parametrize(
+    ("present", "dialect"),
+    [
+        (("main.typ",), FOR_TYPST), (("main.tex",), FOR_TEX), (("main.typ", "main.tex"), FOR_TEX),
+        (("main.typ", "old.LTX"), FOR_TEX), (("notes.md",), FOR_TEX), ((), FOR_TEX),
+    ],
+)  # fmt: skip
 def test_without_a_document_the_projects_files_say_which_it_is(
-    desk: Desk, key: Callable[[str], str], present: str, dialect: str
+    desk: Desk, key: Callable[[str], str], present: tuple[str, ...], dialect: str
 ) -> None:
-    desk.write(present, "text")
+    for name in present:
+        desk.write(name, "text")
     desk.cite(key("html-title"), library="user")
     assert dialect in desk.text("references.bib")
 
