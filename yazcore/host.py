@@ -29,6 +29,7 @@ from yazcore.capabilities.context import Call, Context, ProjectFolder, current
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.errors import Cancelled, CapabilityError, NoContext, ServiceError
 from yazcore.capabilities.grants import Grants
+from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
@@ -102,6 +103,7 @@ class Host:
         self.home = home if home is not None else Home()
         self.grants = Grants(self.home)
         self.denials = DenialLog(self.home)
+        self.secrets = Secrets(self.home)
         self.catalogue = Catalogue()
         self.results = ResultStore()
         self.audit = Audit(self.home)

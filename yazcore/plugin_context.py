@@ -11,6 +11,7 @@ from typing import Any
 from yazcore.capabilities.broker import Broker, GrantedSet
 from yazcore.capabilities.context import Context, frame_of
 from yazcore.capabilities.denials import DenialLog
+from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import services
 from yazcore.home import Home
 from yazcore.manifest.address_rules import is_media_type
@@ -63,7 +64,9 @@ def make_context(
         data_folder=data_folder,
         message=Messages(manifest.locales_in(folder), locale).text,
         log=logging.getLogger(f"yaz.plugins.{plugin_id}"),
-        services=services(broker=broker, plugin=plugin_id, data_folder=data_folder, closed=(home.folder,)),
+        services=services(
+            broker=broker, plugin=plugin_id, data_folder=data_folder, secrets=Secrets(home), closed=(home.folder,)
+        ),
         publish=publish,
     )
     return context, broker

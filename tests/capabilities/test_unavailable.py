@@ -6,14 +6,14 @@ import pytest
 
 from tests.capabilities.conftest import PLUGIN, Setup
 from yazcore.capabilities.errors import CapabilityError, NoContext
+from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import FileService, services
-from yazcore.kinds import Credential, McpClient, Net, Process
+from yazcore.kinds import McpClient, Net, Process
 
 ALL = (
     Net(hosts=("api.zotero.org",)),
     Process(commands=("latexmk",)),
     McpClient(servers=("reference-checker",)),
-    Credential(names=("api-key",)),
 )
 CALLS = [
     ("network", "get", ("https://api.zotero.org/items",), "net", "GET https://api.zotero.org:443"),
@@ -21,8 +21,6 @@ CALLS = [
     ("processes", "run", ("latexmk", ["-pdf"]), "process", "latexmk"),
     ("mcp_servers", "call", ("reference-checker", "check", {}), "mcp-client", "reference-checker check"),
     ("mcp_servers", "tools", ("reference-checker",), "mcp-client", "reference-checker"),
-    ("credentials", "keep", ("api-key", "s3cret"), "credential", "api-key"),
-    ("credentials", "spend", ("api-key",), "credential", "api-key"),
 ]
 OUTSIDE = [
     ("network", "get", ("https://evil.org/",)),
@@ -30,12 +28,13 @@ OUTSIDE = [
     ("network", "get", ()),
     ("processes", "run", ("sh",)),
     ("mcp_servers", "call", ("other", "check")),
-    ("credentials", "spend", ("other",)),
 ]
 
 
 def made(setup: Setup) -> dict[str, Any]:
-    return services(broker=setup.broker(), plugin=PLUGIN, data_folder=setup.home.plugin_data(PLUGIN))
+    return services(
+        broker=setup.broker(), plugin=PLUGIN, data_folder=setup.home.plugin_data(PLUGIN), secrets=Secrets(setup.home)
+    )
 
 
 def refused(setup: Setup, service: str, method: str, args: tuple[Any, ...], posture: str = "write") -> CapabilityError:
@@ -76,14 +75,8 @@ def test_what_is_not_covered_is_out_of_scope(setup: Setup, service: str, method:
 
 def test_posture_is_kept_too(setup: Setup) -> None:
     setup.hold(*ALL)
-    assert refused(setup, "credentials", "keep", ("api-key", "x"), "read").reason == "out-of-scope"
-    assert refused(setup, "credentials", "spend", ("api-key",), "read").reason == "service-unavailable"
-
-
-def test_a_secret_is_in_no_record(setup: Setup) -> None:
-    setup.hold(*ALL)
-    error = refused(setup, "credentials", "keep", ("api-key", "s3cret"))
-    assert "s3cret" not in f"{error} {error.target} {setup.denials.of(PLUGIN)}"
+    assert refused(setup, "processes", "run", ("latexmk",), "read").reason == "out-of-scope"
+    assert refused(setup, "network", "get", ("https://api.zotero.org/",), "read").reason == "service-unavailable"
 
 
 def test_arguments_may_be_named(setup: Setup) -> None:

@@ -41,6 +41,7 @@ _COMMANDS = {
     "enable": ("yazcore.cli.consent", "Switch a plugin on."),
     "disable": ("yazcore.cli.consent", "Switch a plugin off; its grant is kept."),
     "denials": ("yazcore.cli.consent", "Show what a plugin tried and was refused."),
+    "secret": ("yazcore.cli.secret", "Keep secrets that yaz sends for you; none is ever printed."),
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import frame_of
 from yazcore.kinds import McpRequest, NetRequest, Request
-from yazcore.kinds.credential import CredentialRequest
 from yazcore.kinds.process import ProcessRequest
 
 MakeRequest = Callable[[str, tuple[Any, ...], Mapping[str, Any]], Request]
@@ -60,11 +59,6 @@ def mcp_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     return McpRequest(
         server=_text(args, 0, kwargs, "server"), tool=_text(args, 1, kwargs, "tool") if method == "call" else None
     )
-
-
-def credential_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Request:
-    """`keep(name, secret)`, `forget(name)`; every other method spends."""
-    return CredentialRequest(name=_text(args, 0, kwargs, "name"), change=method in ("keep", "forget"))
 
 
 def _text(args: tuple[Any, ...], index: int, kwargs: Mapping[str, Any], name: str) -> str:
