@@ -147,7 +147,11 @@ def test_a_plugin_that_crashes_while_starting_has_failed_and_the_others_go_on(
     host, states = hosts.start((declared("a"), code), (declared("b", plugin_id="good"), tools_of("b")))
     assert states["demo"].state == "failed"
     if reason is not None:
-        assert states["demo"].reasons == (reason,)
+        assert states["demo"].reasons[0] == reason
+    if "raised" in (reason or ""):
+        crash = host.audit.crash_of(states["demo"].reasons[1].removeprefix("yaz log ").removesuffix(" says why"))
+        assert crash is not None
+        assert "Traceback" in crash["trace"]
     assert states["good"].state == "active"
     assert "demo" not in host.catalogue.now.plugins
     assert asyncio.run(host.gate.call_tool(OWNER, "good__b", {})).structured == {"tool": "b"}

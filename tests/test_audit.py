@@ -4,10 +4,11 @@ import os
 import stat
 from datetime import UTC, datetime, timedelta
 
+import attrs
 import pytest
 
 from yazcore import audit as audit_module
-from yazcore.audit import Audit, CallRecord, shapes
+from yazcore.audit import Audit, CallRecord, shapes, values
 from yazcore.home import Home
 
 
@@ -111,3 +112,16 @@ def test_closing_lets_go_of_both_files_and_the_next_record_opens_them_again(home
     assert [line["name"] for line in audit.calls()] == ["a", "b"]
     del audit
     assert held() == before
+
+
+def test_a_value_is_kept_where_the_schema_asks_for_it_and_is_a_scalar() -> None:
+    given = {"query": "x" * 201, "n": 3, "on": True, "none": None, "f": 0.5, "tags": ["a"], "o": {"a": 1}, "p": "no"}
+    assert values(given, given.keys() - {"p"}) == {"query": "x" * 200, "n": 3, "on": True, "none": None, "f": 0.5}
+    assert values(given, ()) == values([1], {"query"}) == values({}, {"query"}) == {}
+
+
+def test_a_record_has_values_only_where_some_are_kept(home: Home) -> None:
+    audit = Audit(home)
+    audit.call(record("a"))
+    audit.call(attrs.evolve(record("b"), values={"query": "words"}))
+    assert [line.get("values") for line in audit.calls()] == [None, {"query": "words"}]

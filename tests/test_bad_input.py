@@ -153,7 +153,8 @@ async def test_a_plugin_that_cannot_be_had_says_why_and_nothing_of_it_is_offered
     status = yaz.status(plugin_id)
     found = [one.code for one in status.violations]
     found += [f"{one.change} {one.name}" for one in status.differences]
-    assert (status.state, [*found, *status.reasons]) == (state, said)
+    reasons = [reason for reason in status.reasons if not reason.startswith("yaz log ")]
+    assert (status.state, [*found, *reasons]) == (state, said)
     assert all(one.message and one.fix for one in status.violations)
     assert all(one.message and one.fix for one in status.differences)
     async with yaz.client() as client:

@@ -117,7 +117,7 @@ DOCUMENT = manifest(
                 "look",
                 inputSchema={
                     "type": "object",
-                    "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9}},
+                    "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9, "x-audit": True}},
                     "additionalProperties": False,
                 },
             ),
@@ -474,7 +474,7 @@ def test_a_prompt_needs_its_arguments_and_its_permission(bench: Bench) -> None:
         get(holder(), what="x")
 
 
-def test_every_call_leaves_exactly_one_record_without_values(bench: Bench) -> None:
+def test_every_call_leaves_exactly_one_record(bench: Bench) -> None:
     bench.call("demo__look", {"n": 3})
     bench.call("demo__says")
     bench.fault("nothing")
@@ -485,6 +485,15 @@ def test_every_call_leaves_exactly_one_record_without_values(bench: Bench) -> No
         ("resource", "yaz://demo/thing/a", "ok"),
     ]  # fmt: skip
     assert records[0]["arguments"] == {"n": "integer"}
+
+
+def test_the_audit_keeps_the_values_that_the_schema_marks_and_no_others(bench: Bench) -> None:
+    bench.call("demo__look", {"n": 3})
+    bench.call("demo__look", {"n": 77, "extra": "secret"})
+    bench.call("demo__inspect", {"clusterId": ONE})
+    records = bench.host.audit.calls()
+    assert [one.get("values") for one in records] == [{"n": 3}, {"n": 77}, None]
+    assert [one["scope_id"] for one in records] == [None, None, ONE]
 
 
 def test_identities_are_not_mixed_between_concurrent_calls(bench: Bench) -> None:

@@ -1,6 +1,7 @@
 """What happened, for the user: one record per call, and the full text of crashes that callers saw masked (design 7).
 
-JSON Lines below the home folder, rotated. A record holds names, types and sizes of arguments, never their values.
+JSON Lines below the home folder, rotated. A record holds names, types and sizes of arguments; a value only where the
+tool's schema marks the property with `"x-audit": true`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _ROTATE_BYTES = 8 * 2**20
 _KEEP = 3
+_LONGEST_VALUE = 200
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +34,8 @@ class CallRecord:
     """One call through the gate, whatever its outcome.
 
     `outcome` is `ok`, `error` (the tool said no), `unknown`, `malformed`, `denied`, `invalid`, `approval`, `overdue`,
-    `cancelled`, `crashed` or `too-large`; `seconds` is how long it took; `arguments` maps names to type and size.
+    `cancelled`, `crashed` or `too-large`; `seconds` is how long it took; `arguments` maps names to type and size;
+    `values` holds the values that the tool's schema wants kept (`audited`).
     """
 
     principal: str
@@ -43,6 +46,7 @@ class CallRecord:
     scope: str = ""
     scope_id: str | None = None
     arguments: Mapping[str, str] = attrs.field(factory=dict)
+    values: Mapping[str, Any] = attrs.field(factory=dict)
     reference: str | None = None
 
 
@@ -59,6 +63,18 @@ _SHAPES = {str: "text", bool: "boolean", int: "integer", float: "number", list: 
 def _shape(value: Any) -> str:
     name = _SHAPES.get(type(value), "null")
     return f"{name} {len(value)}" if name in ("text", "list", "object") else name
+
+
+def values(arguments: Any, audited: Collection[str]) -> dict[str, Any]:
+    """The values of the `audited` arguments, as far as they are scalars; a text is cut at 200 characters (SA-26)."""
+    if not audited or not isinstance(arguments, Mapping):
+        return {}
+    kept = {name: arguments[name] for name in sorted(audited) if name in arguments}
+    return {
+        name: value[:_LONGEST_VALUE] if isinstance(value, str) else value
+        for name, value in kept.items()
+        if isinstance(value, str | bool | int | float) or value is None
+    }
 
 
 class Audit:
@@ -83,6 +99,7 @@ class Audit:
                 "scope_id": record.scope_id,
                 "arguments": record.arguments,
                 "reference": record.reference,
+                **({"values": record.values} if record.values else {}),
             }
         )
 

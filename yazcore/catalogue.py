@@ -24,16 +24,27 @@ from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed, folded
 from yazcore.uri_templates import match
 
+AUDIT = "x-audit"
+"""The keyword of a property in an input schema: where it is true, the audit keeps the value too (design 7)."""
+
 
 @attrs.frozen(kw_only=True)
 class ActiveTool:
-    """One tool that can be called now."""
+    """One tool that can be called now. `audited`: the arguments whose values its schema wants in the audit."""
 
     plugin: str
     exposed: str
     declaration: ToolDeclaration
     description: str
     own: bool
+    audited: frozenset[str] = attrs.field()
+
+    @audited.default
+    def _audited(self) -> frozenset[str]:
+        properties = self.declaration.input_schema.get("properties", {})
+        return frozenset(
+            name for name, schema in properties.items() if isinstance(schema, Mapping) and schema.get(AUDIT) is True
+        )
 
 
 @attrs.frozen(kw_only=True)

@@ -362,9 +362,10 @@ class Host:
                     violations=(*status.violations, *outcome.violations),
                 )
             case Failed():
+                why: tuple[str, ...] = ()
                 if outcome.failure is not None:
-                    self.audit.crash(**attrs.asdict(outcome.failure))
-                return attrs.evolve(status, state="failed", reasons=(outcome.message,))
+                    why = (f"yaz log {self.audit.crash(**attrs.asdict(outcome.failure))} says why",)
+                return attrs.evolve(status, state="failed", reasons=(outcome.message, *why))
 
     def _note_abandoned(self, plugin_id: str, future: Future[Any]) -> None:
         stuck = self._abandoned.note(plugin_id, future)

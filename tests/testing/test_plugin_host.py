@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -282,7 +283,8 @@ def test_differences_are_shown(tmp_path: Path) -> None:
 def test_a_plugin_that_raises_is_failed_and_says_what(tmp_path: Path) -> None:
     with plugin_host(project(tmp_path, code="raise ValueError('no luck')"), contract=CONTRACT) as demo:
         assert demo.state == "failed"
-        assert demo.reasons == ("demo 1.0: import or constructor raised ValueError: no luck",)
+        assert demo.reasons[0] == "demo 1.0: import or constructor raised ValueError: no luck"
+        assert re.fullmatch("yaz log [0-9a-f]{8} says why", demo.reasons[1])
 
 
 def test_a_tool_that_it_does_not_have_is_a_fault_of_the_request(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from yazcore.audit import Audit, CallRecord, shapes
+from yazcore.audit import Audit, CallRecord, shapes, values
 from yazcore.capabilities.context import Call, no_progress
 from yazcore.capabilities.errors import Cancelled, CapabilityError, ServiceError
 from yazcore.catalogue import Snapshot
@@ -53,6 +53,7 @@ class Attempt:
     scope_id: str | None = None
     outcome: str = "crashed"
     reference: str | None = None
+    audited: frozenset[str] = frozenset()
 
 
 @attrs.frozen(kw_only=True)
@@ -115,6 +116,7 @@ class Recorded:
                 scope=attempt.scope,
                 scope_id=attempt.scope_id,
                 arguments=shapes(attempt.arguments),
+                values=values(attempt.arguments, attempt.audited),
                 reference=attempt.reference,
             )
         )

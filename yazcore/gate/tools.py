@@ -49,6 +49,7 @@ class ToolCalls:
             if tool is None or not offered(tool, principal):
                 attempt.outcome = "unknown"
                 raise ProtocolFault(f"Unknown tool: {name}")
+            attempt.audited = tool.audited
             if not isinstance(arguments, dict):
                 attempt.outcome = "malformed"
                 raise ProtocolFault("arguments must be an object")
