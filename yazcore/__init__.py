@@ -30,7 +30,9 @@ _HOMES = {
     "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
     "yazcore.manifest.reading": ("Reading", "read"),
     "yazcore.outcomes": ("Outcome", "ProtocolFault"),
-    "yazcore.permissions": ("GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Principal", "ScopeKind"),
+    "yazcore.permissions": (
+        "GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Permits", "Principal", "ScopeKind", "may",
+    ),
     "yazcore.plugin_status": ("PluginStatus",),
     "yazcore.serving": ("Serving",),
     "yazcore.typed.tools": ("tool",),
@@ -99,8 +101,10 @@ if TYPE_CHECKING:
     from yazcore.permissions import OWNER as OWNER
     from yazcore.permissions import PROJECT as PROJECT
     from yazcore.permissions import PermissionGrant as PermissionGrant
+    from yazcore.permissions import Permits as Permits
     from yazcore.permissions import Principal as Principal
     from yazcore.permissions import ScopeKind as ScopeKind
+    from yazcore.permissions import may as may
     from yazcore.plugin_status import PluginStatus as PluginStatus
     from yazcore.serving import Serving as Serving
     from yazcore.typed.tools import tool as tool

@@ -37,6 +37,7 @@ class Contract:
     * `host`, `version`: the host application's id and version; `minAppVersion` compares with the version (PEP 440).
     * `reserved`: ids that no third-party plugin may have.
     * `schemes`: the URI schemes the host's own resources may have beside `yaz`.
+    * `everyone`: actions that every principal has, whatever it was granted: the host's own for looking around.
     * `capability_kinds`, `contribution_kinds`, `scope_kinds`: what a manifest may name.
     * `hookspecs`: modules or classes of hookspecs; the shipped one first.
     """
@@ -48,6 +49,7 @@ class Contract:
     version: str
     reserved: frozenset[str] = RESERVED
     schemes: tuple[str, ...] = ()
+    everyone: frozenset[str] = frozenset()
     capability_kinds: tuple[type[Capability], ...] = CAPABILITY_KINDS
     contribution_kinds: tuple[ContributionKind, ...] = CONTRIBUTION_KINDS
     scope_kinds: tuple[ScopeKind, ...] = (GLOBAL,)

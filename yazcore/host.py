@@ -43,7 +43,7 @@ from yazcore.manifest.checking import check
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.messages import Messages
 from yazcore.mcp import help as catalogue_help
-from yazcore.permissions import OWNER, Principal
+from yazcore.permissions import OWNER, Decision, Permits, Principal
 from yazcore.plugin_context import make_context, setting_violations
 from yazcore.plugin_status import PluginStatus
 from yazcore.results import ResultStore
@@ -83,7 +83,9 @@ class Host:
     * `home`: where grants, settings, data and logs are kept; None for the user's own (`YAZ_HOME`).
     * `own`: the host's own plugin, if it has one.
     * `builtin`: package folders of plugins that ship with it; same manifest, same hooks, no privilege.
-    * `resolve`: per scope kind, the function that gives what an id names, or None.
+    * `resolve`: per scope kind, the function that gives what an id names, or None; a scope kind may say it itself.
+    * `permits`: whether a principal may do something, asked on each call, where grants are kept elsewhere (in the
+      application's own database); None: the grants that each principal carries.
     * `locale`: the language of what people and models read, fixed here.
     * `discover`: whether installed distributions are looked for.
     """
@@ -96,6 +98,7 @@ class Host:
         own: Own | None = None,
         builtin: Sequence[Path] = (),
         resolve: Mapping[str, Callable[[str], Any]] | None = None,
+        permits: Permits | None = None,
         locale: str = "en-US",
         discover: bool = True,
     ) -> None:
@@ -118,10 +121,12 @@ class Host:
         self._abandoned = Abandoned()
         self._lock = threading.RLock()
         self.skipped: tuple[Skipped, ...] = ()
+        self._decision = Decision(kinds=contract.scope_kinds, everyone=contract.everyone, permits=permits)
         self.gate = Gate(
             contract=contract,
             catalogue=self.catalogue,
             resolve=dict(resolve or {}),
+            decision=self._decision,
             results=self.results,
             audit=self.audit,
             stuck=self._note_abandoned,
@@ -198,6 +203,7 @@ class Host:
         order = sorted(self.catalogue.now.plugins, key=lambda plugin_id: plugin_id == self.contract.host)
         for plugin_id in order:
             self.deactivate(plugin_id, patience=CLOSE_SECONDS)
+        self.gate.close()
         self.audit.close()
 
     # --- calls ----------------------------------------------------------------------------------------------------
@@ -269,6 +275,13 @@ class Host:
         broker = self._brokers.get(plugin)
         return broker is not None and broker.allows(request)
 
+    def may(self, principal: Principal, action: str, scope: str = "global", scope_id: str | None = None) -> bool:
+        """Whether the principal may do `action` there now: what the gate decides, without a call.
+
+        `scope_id` is a canonical id; None with a scope other than `global` asks about every scope of that kind.
+        """
+        return self._decision.may(principal, action, scope, scope_id, self.catalogue.now.actions)
+
     # --- what an agent may look up ---------------------------------------------------------------------------------
 
     def help(self, topic: str | None = None) -> dict[str, Any]:
@@ -281,7 +294,9 @@ class Host:
 
     def permissions_document(self) -> dict[str, Any]:
         """Who asks, and what they may do: `yaz://permissions` (S-41)."""
-        return catalogue_help.permissions_document(self._asking(), self.catalogue.now.actions)
+        asking, actions = self._asking(), self.catalogue.now.actions
+        everywhere = self._decision.everywhere(asking, actions, actions)
+        return catalogue_help.permissions_document(asking, actions, everywhere)
 
     def _asking(self) -> Principal:
         frame = current.get()

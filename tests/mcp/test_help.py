@@ -68,7 +68,7 @@ def test_all_tools_are_told_in_the_same_words_as_one() -> None:
 
 
 def test_the_owner_holds_everything_that_is_declared() -> None:
-    assert permissions_document(OWNER, ACTIONS) == {
+    assert permissions_document(OWNER, ACTIONS, ACTIONS) == {
         "principal": "owner", "owner": True,
         "permissions": [{"permission": action, "scope": "global", "scopeId": None} for action in ACTIONS],
         "tools": None, "readOnly": False,
@@ -83,20 +83,19 @@ def test_a_principal_holds_what_its_grants_name_among_what_is_declared() -> None
             PermissionGrant("gone:read"), PermissionGrant("*"),
         ),
     )  # fmt: skip
-    assert permissions_document(anna, ACTIONS) == {
+    assert permissions_document(anna, ACTIONS, {"yaz:read"}) == {
         "principal": "anna", "owner": False,
         "permissions": [
+            {"permission": "yaz:read", "scope": "global", "scopeId": None},
             {"permission": "demo:read", "scope": "project", "scopeId": "prj_aaaaaaaaaaaa"},
             {"permission": "demo:write", "scope": "project", "scopeId": "prj_aaaaaaaaaaaa"},
-            {"permission": "yaz:read", "scope": "global", "scopeId": None},
         ],
         "tools": ["demo__cite", "demo__find"], "readOnly": True,
     }  # fmt: skip
 
 
 def test_the_instructions_name_each_tool_and_how_many_may_be_called() -> None:
-    anna = Principal(name="anna", grants=(PermissionGrant("demo:read"),))
-    assert instructions("yaz", TOOLS, anna, ACTIONS) == (
+    assert instructions("yaz", TOOLS, {"demo:read"}) == (
         "This is yaz. Tools that read: demo__find, help. Tools that change things: demo__cite. "
         "Names with '__' come from plugins. You may call 1 of 3 everywhere; "
         "yaz://permissions says what you may do. help explains each tool."
@@ -104,6 +103,6 @@ def test_the_instructions_name_each_tool_and_how_many_may_be_called() -> None:
 
 
 def test_the_instructions_of_nothing_say_none() -> None:
-    said = instructions("yaz", (), OWNER, ACTIONS)
+    said = instructions("yaz", (), ACTIONS)
     assert said.startswith("This is yaz. Tools that read: none. Tools that change things: none. ")
     assert "You may call 0 of 0 everywhere" in said

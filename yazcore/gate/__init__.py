@@ -29,14 +29,15 @@ from yazcore.gate.reading import Reading
 from yazcore.gate.steps import Report, Resolver, Steps
 from yazcore.gate.tools import ToolCalls, offered
 from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, ProtocolFault
-from yazcore.permissions import Principal
+from yazcore.permissions import Decision, Principal
 from yazcore.results import ResultStore
 
 __all__ = ["INVALID_PARAMS", "Content", "Gate", "Outcome", "ProtocolFault", "Report"]
 
 
 class Gate:
-    """One gate per host. `resolve` gives, per scope kind, the function that turns an id into the thing, or None.
+    """One gate per host. `resolve` gives, per scope kind, the function that turns an id into the thing, or None, where
+    the kind itself does not; `decision` says who may (None: the grants of each principal).
 
     `stuck` is told of a call that nobody waits for any more and that has not ended, by its plugin's id.
     """
@@ -47,14 +48,25 @@ class Gate:
         contract: Contract,
         catalogue: Catalogue,
         resolve: Mapping[str, Resolver],
+        decision: Decision | None = None,
         results: ResultStore,
         audit: Audit,
         stuck: Callable[[str, Future[Any]], None] = lambda plugin, future: None,
     ) -> None:
         self._catalogue = catalogue
-        steps = Steps(contract=contract, resolve=resolve, audit=audit, stuck=stuck)
-        self._tools = ToolCalls(steps, catalogue, results)
-        self._reading = Reading(steps, catalogue, results)
+        self._steps = Steps(
+            contract=contract,
+            resolve=resolve,
+            decision=decision or Decision(kinds=contract.scope_kinds, everyone=contract.everyone),
+            audit=audit,
+            stuck=stuck,
+        )
+        self._tools = ToolCalls(self._steps, catalogue, results)
+        self._reading = Reading(self._steps, catalogue, results)
+
+    def close(self) -> None:
+        """Let go of what the gate holds; the host closes it after its plugins."""
+        self._steps.close()
 
     # --- listings -------------------------------------------------------------------------------------------------
 
@@ -69,6 +81,10 @@ class Gate:
     def prompts(self, principal: Principal) -> tuple[ActivePrompt, ...]:
         """The prompts."""
         return tuple(self._catalogue.now.prompts.values())
+
+    async def everywhere(self, principal: Principal) -> frozenset[str]:
+        """What the principal may do in every scope, among all that active plugins declare."""
+        return await self._steps.everywhere(principal, self._catalogue.now)
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """The declared input schema of an exposed tool."""

@@ -11,7 +11,7 @@ from yazcore.catalogue import Catalogue
 from yazcore.declarations import DEADLINE_SECONDS, Cache
 from yazcore.gate.steps import Attempt, Ended, NoHandler, Refused, Scope, Steps
 from yazcore.outcomes import INTERNAL_ERROR, Content, ProtocolFault, encode
-from yazcore.permissions import GLOBAL, Principal, may
+from yazcore.permissions import GLOBAL, Principal
 from yazcore.results import PAGE_BYTES, RESULT_PREFIX, Kept, ResultStore
 
 _RAW_RESULT_BYTES = 2**20
@@ -52,7 +52,7 @@ class Reading:
         kind = self._steps.kind(declaration.scope)
         try:
             scope_id = self._steps.scope_id(attempt, kind, values)
-            scope = self._steps.permitted(attempt, kind, scope_id, declaration.permission)
+            scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         except (ProtocolFault, Refused):
             return None
         call = self._steps.call(attempt, scope, "read", DEADLINE_SECONDS)
@@ -111,7 +111,7 @@ class Reading:
         kind = self._steps.kind(declaration.scope)
         scope_id = self._steps.scope_id(attempt, kind, arguments)
         try:
-            scope = self._steps.permitted(attempt, kind, scope_id, declaration.permission)
+            scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         except Refused as refused:
             raise ProtocolFault(str(refused)) from None
         call = self._steps.call(attempt, scope, "read", DEADLINE_SECONDS)
@@ -142,8 +142,9 @@ class Reading:
             attempt.outcome = "unknown"
             raise ProtocolFault(f"Unknown resource template: {attempt.name}")
         declaration = resource.declaration
-        if not may(attempt.principal, declaration.permission, GLOBAL.name, None, now.actions):
-            attempt.outcome = "denied"
+        try:
+            await self._steps.permitted(attempt, GLOBAL, None, declaration.permission)
+        except Refused:
             return []
         fixed = next((variable.values for variable in declaration.variables if variable.name == argument), None)
         if fixed is not None:

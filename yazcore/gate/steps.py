@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
@@ -19,9 +20,10 @@ from yazcore.catalogue import Snapshot
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
 from yazcore.declarations import Posture
-from yazcore.outcomes import ProtocolFault
-from yazcore.permissions import Principal, ScopeKind, may
+from yazcore.outcomes import INTERNAL_ERROR, ProtocolFault
+from yazcore.permissions import GLOBAL, Decision, Principal, ScopeKind
 from yazcore.runtimes.base import HandlerFailed
+from yazcore.runtimes.threads import Threads
 from yazcore.runtimes.values import MAX_STRUCTURE, NotPortable, TooLarge
 
 Report = Callable[[float, float | None, str], None]
@@ -34,6 +36,11 @@ DONE = "It is done; do not repeat the call. "
 """What comes before the words for a result that cannot be given, where the call has changed something."""
 
 _LONGEST_NAME = 512
+
+DECIDE_SECONDS = 10.0
+"""How long a host's own code may take to say who may, in seconds."""
+
+_MOST_DECIDING = 8
 
 
 @attrs.define(kw_only=True)
@@ -130,13 +137,20 @@ class Steps:
         *,
         contract: Contract,
         resolve: Mapping[str, Resolver],
+        decision: Decision,
         audit: Audit,
         stuck: Callable[[str, Future[Any]], None],
     ) -> None:
         self._contract = contract
-        self._resolve = resolve
+        self._resolve = {kind.name: kind.resolve for kind in contract.scope_kinds if kind.resolve} | dict(resolve)
+        self._decision = decision
+        self._deciding = Threads("yaz-permissions", _MOST_DECIDING)
         self._audit = audit
         self._stuck = stuck
+
+    def close(self) -> None:
+        """Let go of the threads in which a host's own code decides."""
+        self._deciding.close()
 
     # --- the record -----------------------------------------------------------------------------------------------
 
@@ -183,9 +197,16 @@ class Steps:
         attempt.scope_id = scope_id
         return scope_id
 
-    def permitted(self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str) -> Scope:
-        """Where the call may act. Raises `Refused`, with the same words for "none such" and "not yours" (S-30)."""
-        allowed = may(attempt.principal, permission, kind.name, scope_id, attempt.now.actions)
+    async def permitted(self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str) -> Scope:
+        """Where the call may act. Raises `Refused`, with the same words for "none such" and "not yours" (S-30).
+
+        What the host's own code decides, it decides in a thread: a slow database holds up nobody else's call. Where it
+        raises or takes too long, nothing is allowed, and the `ProtocolFault` says so.
+        """
+        if self._decision.asks_elsewhere(kind) and not attempt.principal.owner:
+            allowed, subject = await self._decided(attempt, kind, scope_id, permission)
+        else:
+            allowed, subject = self._decide(attempt, kind, scope_id, permission)
         if scope_id is None:
             if not allowed:
                 attempt.outcome = "denied"
@@ -194,12 +215,50 @@ class Steps:
                     "yaz://permissions shows what you may do."
                 )
             return Scope(kind=kind)
-        # Both questions are always asked, so that neither answer can be told from the time it takes.
-        subject = self._resolve[kind.name](scope_id) if kind.name in self._resolve else None
         if subject is None or not allowed:
             attempt.outcome = "denied"
             raise Refused(kind.hidden)
         return Scope(kind=kind, id=scope_id, subject=subject)
+
+    def _decide(
+        self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str
+    ) -> tuple[bool, Any]:
+        """Whether the principal may, and what the id names.
+
+        Both questions are always asked, so that neither answer can be told from the time it takes.
+        """
+        allowed = self._decision.may(attempt.principal, permission, kind.name, scope_id, attempt.now.actions)
+        resolve = None if scope_id is None else self._resolve.get(kind.name)
+        return allowed, None if resolve is None or scope_id is None else resolve(scope_id)
+
+    async def _decided(
+        self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str
+    ) -> tuple[bool, Any]:
+        future = self._deciding.submit(lambda: self._decide(attempt, kind, scope_id, permission))
+        try:
+            decided: tuple[bool, Any] = await asyncio.wait_for(asyncio.wrap_future(future), DECIDE_SECONDS)
+        except TimeoutError:
+            attempt.outcome = "overdue"
+            raise ProtocolFault("whether you may could not be decided in time; try again", INTERNAL_ERROR) from None
+        except Exception as error:  # noqa: BLE001 - it is the host's code, and says nothing to a caller
+            attempt.reference = self._audit.crash(
+                plugin=self._contract.host, version=self._contract.version, where=f"who may do {permission}",
+                type=type(error).__name__, message=str(error), trace="".join(traceback.format_exception(error)),
+            )  # fmt: skip
+            raise ProtocolFault(
+                f"whether you may could not be decided. The user can see why with: yaz log {attempt.reference}",
+                INTERNAL_ERROR,
+            ) from None
+        return decided
+
+    async def everywhere(self, principal: Principal, now: Snapshot) -> frozenset[str]:
+        """What the principal may do in every scope, among all that active plugins declare."""
+        def asked() -> frozenset[str]:
+            return self._decision.everywhere(principal, now.actions, now.actions)
+
+        if principal.owner or not self._decision.asks_elsewhere(GLOBAL):
+            return asked()
+        return await asyncio.wait_for(asyncio.wrap_future(self._deciding.submit(asked)), DECIDE_SECONDS)
 
     # --- the plugin -----------------------------------------------------------------------------------------------
 
@@ -207,11 +266,11 @@ class Steps:
         self, attempt: Attempt, scope: Scope, posture: Posture, seconds: float, report: Report | None = None
     ) -> Call:
         """The call as the plugin's context will show it. It has `seconds` from now on."""
-        principal, actions, kind = attempt.principal, attempt.now.actions, scope.kind
+        principal, actions, kind, decision = attempt.principal, attempt.now.actions, scope.kind, self._decision
 
         def allows(action: str, scope_name: str) -> bool:
             scope_id = scope.id if scope_name == kind.name else None
-            return may(principal, action, scope_name, scope_id, actions)
+            return decision.may(principal, action, scope_name, scope_id, actions)
 
         return Call(
             posture=posture,

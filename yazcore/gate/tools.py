@@ -65,7 +65,7 @@ class ToolCalls:
         declaration = tool.declaration
         kind = self._steps.kind(declaration.scope)
         scope_id = self._steps.scope_id(attempt, kind, arguments)
-        scope = self._steps.permitted(attempt, kind, scope_id, declaration.permission)
+        scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         arguments = scope.spelled(arguments)
         schema = self._validator(attempt.now, attempt.name, "input", declaration.input_schema)
         if wrong := await _errors(schema, arguments):

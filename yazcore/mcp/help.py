@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from yazcore.catalogue import ActiveTool
-from yazcore.permissions import Principal, may
+from yazcore.permissions import Principal
 
 NEXT = "help with a topic (a tool's name) explains one tool in full."
 
@@ -36,16 +36,21 @@ def tools_document(tools: Iterable[ActiveTool]) -> dict[str, Any]:
     return {"tools": [full_entry(tool) for tool in tools]}
 
 
-def permissions_document(principal: Principal, actions: Collection[str]) -> dict[str, Any]:
-    """Who the caller is and what it may do; permissions that nobody active declares grant nothing and are left out."""
-    held = [
+def permissions_document(
+    principal: Principal, actions: Collection[str], everywhere: Collection[str]
+) -> dict[str, Any]:
+    """Who the caller is and what it may do: `everywhere`, then what it was granted in one kind of scope or one scope.
+
+    Permissions that nobody active declares (`actions`) grant nothing and are left out. Where the host keeps grants
+    elsewhere, only what may be done everywhere is known.
+    """
+    held = [{"permission": action, "scope": "global", "scopeId": None} for action in sorted(everywhere)]
+    held += [
         {"permission": action, "scope": grant.scope, "scopeId": grant.scope_id}
         for grant in principal.grants
-        for action in sorted(actions)
-        if grant.names(action)
+        for action in sorted(set(actions) - set(everywhere))
+        if grant.scope != "global" and grant.names(action)
     ]
-    if principal.owner:
-        held = [{"permission": action, "scope": "global", "scopeId": None} for action in sorted(actions)]
     return {
         "principal": principal.name,
         "owner": principal.owner,
@@ -55,12 +60,12 @@ def permissions_document(principal: Principal, actions: Collection[str]) -> dict
     }
 
 
-def instructions(host: str, tools: Iterable[ActiveTool], principal: Principal, actions: Collection[str]) -> str:
-    """What a client reads first: every tool by name, reads and writes apart (S-43)."""
+def instructions(host: str, tools: Iterable[ActiveTool], everywhere: Collection[str]) -> str:
+    """What a client reads first: every tool by name, reads and writes apart (S-43); `everywhere`: what it may do."""
     listed = list(tools)
     reads = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "read") or "none"
     writes = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "write") or "none"
-    allowed = sum(may(principal, tool.declaration.permission, "global", None, actions) for tool in listed)
+    allowed = sum(tool.declaration.permission in everywhere for tool in listed)
     return (
         f"This is {host}. Tools that read: {reads}. Tools that change things: {writes}. "
         f"Names with '__' come from plugins. You may call {allowed} of {len(listed)} everywhere; "

@@ -154,8 +154,9 @@ class Face:
             result = await call_next(ctx)
             if ctx.method in ("initialize", "server/discover"):
                 # Not the server's own attribute: what a principal may not know is not named to it.
-                who, actions = self._who(ctx), self._host.catalogue.now.actions
-                result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), who, actions)
+                who = self._who(ctx)
+                may = await self._gate.everywhere(who)
+                result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), may)
             return result
         except (MCPError, ValidationError):
             raise

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import attrs
+
+from yazcore.permissions.principals import Principal
 
 _PROJECT_ID = re.compile(r"prj_[a-z2-7]{12}")
 
@@ -24,6 +27,9 @@ class ScopeKind:
       (S-29, SG-8).
     * `source`: where ids come from, named in the error for a malformed one ("list_projects").
     * `hidden`: the one answer for an id that does not resolve or is not allowed (S-30): it names neither.
+    * `resolve`: what an id names, or None; a host may give it to `Host(resolve=...)` instead.
+    * `may`: whether a principal may do an action on an id (None: on every one), where the grants that principals carry
+      do not say so: a grant for an environment, say, counts on its clusters. Answers as `Permits` does.
     """
 
     name: str
@@ -31,6 +37,8 @@ class ScopeKind:
     parse: Callable[[str], str | None] = lambda text: None
     source: str = ""
     hidden: str = ""
+    resolve: Callable[[str], Any] | None = None
+    may: Callable[[Principal, str, str | None], bool] | None = None
 
 
 GLOBAL = ScopeKind(name="global")

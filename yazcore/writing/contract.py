@@ -22,6 +22,7 @@ YAZ = Contract(
     host="yaz",
     version=__version__,
     reserved=RESERVED | SHIPPED_IDS,
+    everyone=frozenset({"yaz:look"}),
     scope_kinds=(GLOBAL, PROJECT),
 )
 """Contract 1 of yaz: the entry-point group `yaz.manifest`, distributions named `yaz-plugin-<id>`, scopes `global` and

@@ -15,7 +15,6 @@ from yazcore import (
     CallContext,
     Context,
     Link,
-    Principal,
     Resource,
     Result,
     ServiceError,
@@ -144,7 +143,8 @@ class WritingPlugin:
         return [
             _short(project)
             for project in self._application.workspace.projects()
-            if principal is not None and _may_something(principal, project.id, actions)
+            if principal is not None
+            and any(self._application.host.may(principal, action, "project", project.id) for action in actions)
         ]
 
     def _project_actions(self) -> frozenset[str]:
@@ -310,13 +310,3 @@ def _facts(compilation: Compilation) -> dict[str, Any]:
         "hasErrors": compilation.has_errors,
         "counts": counts(compilation.diagnostics),
     }
-
-
-def _may_something(principal: Principal, project_id: str, actions: frozenset[str]) -> bool:
-    """Whether the principal holds any of the actions in that project (design 7, list_projects)."""
-    return principal.owner or any(
-        grant.names(action)
-        and (grant.scope == "global" or (grant.scope == "project" and grant.scope_id in (None, project_id)))
-        for grant in principal.grants
-        for action in actions
-    )
