@@ -12,7 +12,7 @@ from tests.attacks.sockets import INITIALIZE, document, modern, port_of, request
 from tests.mcp.sample import plugin
 from tests.mcp.serving import listening, sample_host
 from yazcore import Home, Host, PermissionGrant, Principal
-from yazcore.mcp import listener as listening_module
+from yazcore.mcp import connection as connection_module
 from yazcore.mcp import sessions
 from yazcore.mcp.listener import Address
 
@@ -105,14 +105,14 @@ async def test_a_body_that_claims_two_lengths_is_read_in_one_way(address: Addres
 async def test_a_connection_on_which_nothing_is_asked_is_ended(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening_module, "REQUEST_SECONDS", 0.1)
+    monkeypatch.setattr(connection_module, "REQUEST_SECONDS", 0.1)
     port = port_of(address.url)
     for beginning in (b"", b"POST /mcp HTTP/1.1\r\nHost: "):
         assert await sent(port, beginning) == b""
 
 
 async def test_a_slow_request_is_no_silence(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening_module, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(connection_module, "REQUEST_SECONDS", 0.2)
     port = port_of(address.url)
     data = request(port, address.token, CALL)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -126,7 +126,7 @@ async def test_a_slow_request_is_no_silence(address: Address, monkeypatch: pytes
 async def test_a_crowd_of_connections_is_bounded_and_leaves_the_others_alone(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening_module, "MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(connection_module, "MOST_CONNECTIONS", 8)
     port = port_of(address.url)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]

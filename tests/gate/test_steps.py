@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.hosts.console import CONTRACT
 from tests.hosts.running import HEAD, ONE, call, outcomes, running
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import GLOBAL, OWNER, Host, PermissionGrant, Principal, ScopeKind
+from yazcore.gate import steps
 from yazcore.home import Home
 
 CODE = """
@@ -24,7 +27,7 @@ class Plugin:
 
     @hookimpl
     def provide_tools(self):
-        return [Tool(name, getattr(self, name)) for name in ("drops", "stops", "may", "outside", "service")]
+        return [Tool(name, getattr(self, name)) for name in ("drops", "stops", "may", "outside", "service", "waits")]
 
     async def drops(self, context, arguments):
         asyncio.current_task().cancel()
@@ -42,6 +45,13 @@ class Plugin:
 
     def service(self, context, arguments):
         raise ServiceError("files-changed", "the files at /home/anna changed")
+
+    def waits(self, context, arguments):
+        begun.set()
+        release.wait(20)
+        return {}
+
+begun, release = threading.Event(), threading.Event()
 """
 CLUSTER_SCHEMA = {"type": "object", "properties": {"clusterId": {"type": "string"}}, "required": ["clusterId"]}
 
@@ -54,6 +64,7 @@ def host(tmp_path: Path, home: Home) -> Iterator[Host]:
         tool("may", scope="cluster", inputSchema=CLUSTER_SCHEMA),
         tool("outside"),
         tool("service"),
+        tool("waits"),
     ]
     with running(tmp_path, home, CODE, provides={"tools": tools}) as host:
         yield host
@@ -228,3 +239,69 @@ def test_a_plugin_sees_an_id_in_its_one_spelling(tmp_path: Path, home: Home) -> 
         assert content.data == '{"galaxyId": "andromeda"}'
         assert asyncio.run(host.gate.get_prompt(OWNER, "demo__ask", {"galaxyId": "Andromeda"})) == "andromeda"
         host.close()
+
+
+# --- the moment that the server's loop stands still for a quick handler -----------------------------------------------
+
+
+def test_an_answer_that_is_there_at_once_takes_no_turn_of_the_loop() -> None:
+    future: Future[int] = Future()
+    threading.Timer(0.01, future.set_result, [7]).start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "MOMENT_SECONDS", 20.0)
+        with pytest.raises(StopIteration) as ended:
+            steps._finished(future, 1.0, at_once=True).send(None)
+    assert ended.value.value == 7
+
+
+def test_a_handler_that_is_not_quick_holds_the_loop_for_a_moment_only() -> None:
+    future: Future[int] = Future()
+
+    async def call() -> int:
+        asyncio.get_running_loop().call_soon(future.set_result, 7)
+        return await steps._finished(future, 20.0, at_once=True)
+
+    assert asyncio.run(call()) == 7
+
+
+def _module(host: Host) -> Any:
+    return sys.modules[host.catalogue.now.plugins["demo"].manifest.module.partition(":")[0]]
+
+
+def _stood_still(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the loop stood still for each call from now on."""
+    seen: list[bool] = []
+    finished = steps._finished
+
+    async def told(future: Future[Any], seconds: float, at_once: bool) -> Any:
+        seen.append(at_once)
+        return await finished(future, seconds, at_once)
+
+    monkeypatch.setattr(steps, "_finished", told)
+    return seen
+
+
+def test_the_loop_never_stands_still_again_for_a_handler_that_was_slow(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = _stood_still(monkeypatch)
+    monkeypatch.setattr(steps, "MOMENT_SECONDS", 0.0)
+    _module(host).release.set()
+    for _ in range(2):
+        assert not call(host, "demo__waits").is_error
+    assert seen == [True, False]
+
+
+def test_the_loop_never_stands_still_while_another_call_runs(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = _stood_still(monkeypatch)
+    module = _module(host)
+
+    async def both() -> None:
+        slow = asyncio.create_task(host.gate.call_tool(OWNER, "demo__waits", {}))
+        await asyncio.to_thread(module.begun.wait, 20)
+        await host.gate.call_tool(OWNER, "demo__stops", {})
+        module.release.set()
+        await slow
+
+    asyncio.run(both())
+    assert seen == [True, False]

@@ -7,7 +7,7 @@ import contextlib
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any
 
@@ -34,6 +34,9 @@ Resolver = Callable[[str], Any]
 
 DONE = "It is done; do not repeat the call. "
 """What comes before the words for a result that cannot be given, where the call has changed something."""
+
+MOMENT_SECONDS = 0.0003
+"""How long the server's loop may stand still for one handler, where only that one runs and was as quick before."""
 
 _LONGEST_NAME = 512
 
@@ -147,6 +150,8 @@ class Steps:
         self._deciding = Threads("yaz-permissions", _MOST_DECIDING)
         self._audit = audit
         self._stuck = stuck
+        self._in_flight = 0
+        self._slow: set[tuple[str, str, str, str]] = set()
 
     def close(self) -> None:
         """Let go of the threads in which a host's own code decides."""
@@ -288,11 +293,15 @@ class Steps:
         self, attempt: Attempt, plugin_id: str, key: str, name: str, field: str, call: Call, *args: Any
     ) -> Any:
         """One handler, in its plugin's context, under its deadline. Raises `Ended` for every way to give no answer."""
-        seconds = call.deadline - time.monotonic()
-        future: Future[Any] = Future()
+        began = time.monotonic()
+        seconds = call.deadline - began
+        future: Future[Any] | None = None
+        which = (plugin_id, key, name, field)
+        self._in_flight += 1
         try:
             future = _submitted(attempt, plugin_id, key, name, field, call, *args)
-            return await _finished(future, seconds)
+            alone = self._in_flight == 1 and which not in self._slow
+            return await _finished(future, seconds, at_once=alone)
         except TimeoutError:
             self._abandon(plugin_id, call, future)
             raise _overdue(attempt, plugin_id, seconds) from None
@@ -333,11 +342,17 @@ class Steps:
         except (NotPortable, RuntimeError) as error:
             text = self.masked(attempt, plugin_id, f"{key} {name}", type(error).__name__, str(error))
             raise Ended(text) from None
+        finally:
+            self._in_flight -= 1
+            if time.monotonic() - began > MOMENT_SECONDS:
+                self._slow.add(which)
+            else:
+                self._slow.discard(which)
 
-    def _abandon(self, plugin_id: str, call: Call, future: Future[Any]) -> None:
+    def _abandon(self, plugin_id: str, call: Call, future: Future[Any] | None) -> None:
         """Nobody waits any more: an async handler is cancelled, a sync one is told; a late result is dropped."""
         call.cancelled.set()
-        if not future.cancel() and not future.done():
+        if future is not None and not future.cancel() and not future.done():
             self._stuck(plugin_id, future)
 
 
@@ -368,8 +383,24 @@ class _Dropped(Exception):
     """The handler's task was cancelled by its plugin or with it, not by the caller."""
 
 
-async def _finished(future: Future[Any], seconds: float) -> Any:
-    """Wait for a future of another thread without taking its cancellation for one's own. Raises `TimeoutError`."""
+async def _finished(future: Future[Any], seconds: float, at_once: bool) -> Any:
+    """Wait for a future of another thread without taking its cancellation for one's own. Raises `TimeoutError`.
+
+    `at_once`: the answer is near and nobody else waits, so this thread stands still for a moment. A turn of the event
+    loop costs more than the whole handler: two system calls, and two threads that want the interpreter at once.
+    """
+    if at_once:
+        with contextlib.suppress(TimeoutError, CancelledError):
+            future.exception(MOMENT_SECONDS)
+    if not future.done():
+        await _told(future, seconds)
+    if future.cancelled():
+        raise _Dropped("the handler cancelled itself")
+    return future.result()
+
+
+async def _told(future: Future[Any], seconds: float) -> None:
+    """Wait, on the loop, until the future is done. Raises `TimeoutError`."""
     loop = asyncio.get_running_loop()
     done = loop.create_future()
 
@@ -392,6 +423,3 @@ async def _finished(future: Future[Any], seconds: float) -> Any:
         await done
     finally:
         timer.cancel()
-    if future.cancelled():
-        raise _Dropped("the handler cancelled itself")
-    return future.result()

@@ -19,16 +19,16 @@ import secrets
 import socket
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 import attrs
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from yazcore.mcp.asgi import HEADER_BYTES, Authenticate, Entrance
+from yazcore.mcp.connection import Connection
 from yazcore.mcp.server import Face
 from yazcore.permissions import OWNER, Principal
 from yazcore.violations import YazError
@@ -44,12 +44,6 @@ _TOKEN_BYTES = 32
 _LAST_FRAMES_SECONDS = 0.05
 _GRACE_SECONDS = 1
 _KEEP_ALIVE_SECONDS = 75
-
-MOST_CONNECTIONS = 512
-"""How many connections are held at once; more are closed at once. Each takes a file of those the process may open."""
-
-REQUEST_SECONDS = 30.0
-"""How long the first request of a connection may take to arrive, in seconds."""
 
 
 def _nobody(token: str) -> Principal | None:
@@ -182,7 +176,7 @@ class _Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, started: Callable[[], None]) -> None:
         config = _Config(
             app,
-            http=_Connection,
+            http=Connection,
             ws="none",
             lifespan="off",
             interface="asgi3",
@@ -228,29 +222,3 @@ class _Server(uvicorn.Server):
 class _Config(uvicorn.Config):
     def configure_logging(self) -> None:
         """Leave logging to the application: uvicorn's own would silence the access log of every other server here."""
-
-
-class _Connection(H11Protocol):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # A request line would carry what somebody put into the query.
-        self.access_log = False
-        self._silence: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Hold the connection, unless there are too many, or nothing is asked on it (uvicorn knows neither bound)."""
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-        else:
-            self._silence = self.loop.call_later(REQUEST_SECONDS, self._end_in_silence)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Let the connection go."""
-        super().connection_lost(exc)
-        if self._silence is not None:
-            self._silence.cancel()
-
-    def _end_in_silence(self) -> None:
-        if getattr(self, "cycle", None) is None:  # no request has come; uvicorn declares it as if there always were one
-            self.transport.abort()

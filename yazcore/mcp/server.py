@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+import attrs
 import mcp_types as types
 from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
 from mcp.server.models import InitializationOptions
@@ -177,8 +178,7 @@ class Face:
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and ctx.meta is not None
         if not modern or not isinstance(name, str) or not isinstance(arguments, dict):
             return await call_next(ctx)
-        asked = types.CallToolRequestParams.model_construct(name=name, arguments=arguments)
-        result = await self._answered_call(ctx, asked)
+        result = await self._answered_call(ctx, _Asked(name, arguments))
         result["_meta"] = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
         return result
 
@@ -229,7 +229,7 @@ class Face:
         prompts = {one.exposed: prompt_object(one) for one in self._gate.prompts(self._who(ctx))}
         return _list("prompts", prompts, params.cursor)
 
-    async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+    async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams | _Asked) -> dict[str, Any]:
         who, arguments = self._who(ctx), params.arguments or {}
         if ctx.meta is None or "progress_token" not in ctx.meta:
             return tool_result(await self._gate.call_tool(who, params.name, arguments))
@@ -318,6 +318,14 @@ class Face:
             self.end()
             with anyio.CancelScope(shield=True):
                 await anyio.sleep(_LAST_FRAMES_SECONDS)
+
+
+@attrs.frozen
+class _Asked:
+    """What a tool call asks for, where the SDK's model of it would only cost time."""
+
+    name: str
+    arguments: dict[str, Any]
 
 
 class _Server(Server[Any]):
