@@ -55,7 +55,8 @@ def test_a_shipped_plugin_may_have_its_reserved_id(
     tmp_path: Path, by_id: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     echo = {**ECHO, "permission": "typst:read"}
-    where = package(tmp_path, plugin_id="typst", name="shipped_typst", provides={"tools": [echo]})
+    name = f"shipped_typst_{by_id}".lower()
+    where = package(tmp_path, plugin_id="typst", name=name, provides={"tools": [echo]})
     monkeypatch.syspath_prepend(str(tmp_path))
     assert check_target("typst" if by_id else where, CONTRACT, shipped=[where]) == Report()
 

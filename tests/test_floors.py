@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
         ),
     ),
     (2, ("manifest", "design_rules")),
-    (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "typed")),
+    (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "plugin_folders", "typed")),
     (4, ("runtimes",)),
     (5, ("differences", "installed", "plugin_context", "activation", "granting", "gate")),
     (6, ("control", "mcp", "host", "check", "install", "registry", "serving", "syncing")),

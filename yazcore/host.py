@@ -45,10 +45,12 @@ from yazcore.manifest.messages import Messages
 from yazcore.mcp import help as catalogue_help
 from yazcore.permissions import OWNER, Decision, Permits, Principal
 from yazcore.plugin_context import make_context, setting_violations
+from yazcore.plugin_folders import plugin_folders
 from yazcore.plugin_status import PluginStatus
 from yazcore.results import ResultStore
 from yazcore.runtimes.abandoned import MOST_STUCK, Abandoned
 from yazcore.runtimes.base import HandlerFailed, PluginSource, Runtime
+from yazcore.runtimes.own_path import clashes
 from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.runtimes.values import NotPortable
 from yazcore.violations import Violation, YazError, errors
@@ -87,7 +89,7 @@ class Host:
     * `permits`: whether a principal may do something, asked on each call, where grants are kept elsewhere (in the
       application's own database); None: the grants that each principal carries.
     * `locale`: the language of what people and models read, fixed here.
-    * `discover`: whether installed distributions are looked for.
+    * `discover`: whether installed plugins are looked for, those in folders of their own (`yaz install`) included.
     """
 
     def __init__(
@@ -168,7 +170,7 @@ class Host:
             raise YazError(
                 "unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {known or 'none'}"
             )
-        commit(self.grants, plan(installed, trusted=trusted, places=places or {}, optional=optional))
+        commit(self.grants, plan(installed.to_grant, trusted=trusted, places=places or {}, optional=optional))
         self.activate()
         return self._status[plugin_id]
 
@@ -313,6 +315,7 @@ class Host:
             own=None if self._own is None else self._own.folder,
             builtin_folders=self._builtin,
             discover_installed=self._discover,
+            plugin_folders=plugin_folders(self.home) if self._discover else {},
         )
 
     def _activate(self, installed: Installed) -> PluginStatus:
@@ -329,6 +332,8 @@ class Host:
             return attrs.evolve(status, state="held", reasons=(reason,))
         problems = errors(check(manifest, installed.folder, self.contract))
         problems += setting_violations(manifest, self.home)
+        if installed.runtime == "trusted":
+            problems += clashes(installed.folders)
         if manifest.provides.formats and installed.origin == "installed":
             problems.append(
                 Violation(
@@ -357,6 +362,7 @@ class Host:
             context=context,
             contract=self.contract,
             make=self._own.make if installed.origin == "own" and self._own is not None else None,
+            folders=installed.folders,
         )
         messages = Messages(manifest.locales_in(installed.folder), self.locale)
         outcome = self._activation.activate(

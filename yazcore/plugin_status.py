@@ -10,6 +10,19 @@ from yazcore.violations import Difference, Violation
 
 
 @attrs.frozen(kw_only=True)
+class UpdateStatus:
+    """A newer version of a plugin, installed and waiting: `held` or `refused`, and why."""
+
+    version: str
+    state: str
+    reasons: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The update as plain data."""
+        return {"version": self.version, "state": self.state, "reasons": list(self.reasons)}
+
+
+@attrs.frozen(kw_only=True)
 class PluginStatus:
     """One plugin as `yaz plugins` shows it. `reasons` says why it is not active.
 
@@ -17,6 +30,7 @@ class PluginStatus:
     * `state`: `held`, `disabled`, `allowed`, `active`, `refused`, `failed` (design 2).
     * `runtime`: where its code runs; `confinement`: what the kernel really holds it by.
     * `capabilities`: what it declares, an identity each; `tools`: by their own names.
+    * `update`: a newer version that waits for the user, while this one goes on.
     """
 
     id: str
@@ -32,6 +46,7 @@ class PluginStatus:
     violations: tuple[Violation, ...] = ()
     differences: tuple[Difference, ...] = ()
     reasons: tuple[str, ...] = ()
+    update: UpdateStatus | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The status as plain data, with the keys that design 9 fixes."""
@@ -49,4 +64,5 @@ class PluginStatus:
             "violations": [violation.as_json() for violation in self.violations],
             "differences": [difference.as_json() for difference in self.differences],
             "reasons": list(self.reasons),
+            "update": None if self.update is None else self.update.as_json(),
         }

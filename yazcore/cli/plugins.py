@@ -16,13 +16,16 @@ from yazcore.home import Home
 from yazcore.installed import Installed, survey
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.model import Manifest
+from yazcore.plugin_folders import plugin_folders
 from yazcore.violations import YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
 
 def look(home: Home) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
     """Everything installed for yaz, by id, without running any of it."""
-    found, skipped = survey(YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED)
+    found, skipped = survey(
+        YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED, plugin_folders=plugin_folders(home)
+    )
     return tuple(sorted(found, key=lambda one: one.id)), skipped
 
 

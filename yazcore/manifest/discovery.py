@@ -42,7 +42,9 @@ Origin = Literal["installed", "builtin", "own"]
 class Found:
     """One plugin that was found, by its manifest file; nothing of it has been read or run yet.
 
-    `folder` is its package. `version` is the distribution's. A shipped plugin has no `distribution`.
+    `folder` is its package. `version` is the distribution's. A shipped plugin has no `distribution`. `folders` are
+    those that only this plugin's worker has on its path, before what the host has installed (`plugin_folders`); none
+    for a plugin that is installed beside the host.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Found:
     manifest: Path
     origin: Origin
     editable: bool = False
+    folders: tuple[Path, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

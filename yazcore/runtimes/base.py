@@ -32,7 +32,8 @@ class PluginSource:
     """All a runtime needs to start one plugin.
 
     `folder` is the plugin's package; `make` builds the plugin object where the host itself supplies it (its own
-    plugin), else the manifest's `module` names the class.
+    plugin), else the manifest's `module` names the class. `folders` are those that only this plugin has on its path:
+    a worker before everything that the host has installed, this process at the end. `.pth` files in them are not read.
     """
 
     manifest: Manifest
@@ -40,6 +41,7 @@ class PluginSource:
     context: Context
     contract: Contract
     make: Callable[[Context], object] | None = None
+    folders: tuple[Path, ...] = ()
 
 
 class PluginFailed(Exception):

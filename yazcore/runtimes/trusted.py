@@ -33,6 +33,7 @@ from yazcore.runtimes.facade import (
     hook_faults,
     implementations,
 )
+from yazcore.runtimes.own_path import OwnPath, is_of
 from yazcore.runtimes.threads import Threads
 from yazcore.runtimes.values import answer, portable, readable
 
@@ -54,23 +55,32 @@ class TrustedRuntime:
         manifest = source.manifest
         frame = Frame(plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"))
         threads = Threads(f"yaz-{manifest.id}", SYNC_THREADS)
+        own_path = OwnPath(source.folders)
         known = hook_arguments(source.contract.hookspecs)
         try:
+            own_path.enter()
             started = threads.submit(
                 _told(lambda: _hooks_of(_make(source), known), frame, "import or constructor", kept=(HooksRefused,))
             )
             found = _within(started, STARTING_SECONDS, frame, "starting it")
         except BaseException:
+            own_path.leave()
             threads.close()
             raise
-        return TrustedPlugin(source, found, threads)
+        return TrustedPlugin(source, found, threads, own_path)
 
 
 def _make(source: PluginSource) -> object:
     if source.make is not None:
         return source.make(source.context)
-    module, _, name = source.manifest.module.partition(":")
-    return getattr(importlib.import_module(module), name)(source.context)
+    where, _, name = source.manifest.module.partition(":")
+    module = importlib.import_module(where)
+    if not is_of(module, source.folder):
+        raise ImportError(
+            f"{where} was imported from elsewhere, or in another version; "
+            "it can be loaded when the application has been started again"
+        )
+    return getattr(module, name)(source.context)
 
 
 def _hooks_of(made: object, known: dict[str, tuple[str, ...]]) -> list[Implementation]:
@@ -117,7 +127,10 @@ def _within(future: Future[Any], seconds: float, frame: Frame, what: str) -> Any
 class TrustedPlugin:
     """One plugin running in this process."""
 
-    def __init__(self, source: PluginSource, found: list[Implementation], threads: Threads) -> None:
+    def __init__(
+        self, source: PluginSource, found: list[Implementation], threads: Threads, own_path: OwnPath
+    ) -> None:
+        self._own_path = own_path
         self._context = source.context
         self._plugin = source.manifest.id
         self._version = source.manifest.version
@@ -221,6 +234,7 @@ class TrustedPlugin:
         for call in tuple(self._calls.values()):
             call.cancelled.set()
         self._threads.close()
+        self._own_path.leave()
         with self._loop_lock:
             if self._loop is not None:
                 self._loop.close()
