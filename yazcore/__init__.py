@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Context"),
     "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
+    "yazcore.confinement.landlock": ("restrict_files",),
     "yazcore.contract": ("HOOKSPECS", "RESERVED", "Contract"),
     "yazcore.contributions": (
         "CONTRIBUTION_KINDS", "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from yazcore.capabilities.errors import CapabilityError as CapabilityError
     from yazcore.capabilities.errors import NoContext as NoContext
     from yazcore.capabilities.errors import ServiceError as ServiceError
+    from yazcore.confinement.landlock import restrict_files as restrict_files
     from yazcore.contract import HOOKSPECS as HOOKSPECS
     from yazcore.contract import RESERVED as RESERVED
     from yazcore.contract import Contract as Contract

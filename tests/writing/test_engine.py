@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from tests.writing.worlds import write
-from yazcore.writing.projects import landlock
+from yazcore.confinement.landlock import landlock_version
 from yazcore.writing.projects.compile import is_pdf
 from yazcore.writing.projects.engines import EngineJob, EngineRun, Limits, TypstEngine
 
 ENDLESS = "#for a in range(100000) { for b in range(100000) { let x = a * b } }"
 
-needs_landlock = pytest.mark.skipif(landlock.version() == 0, reason="this kernel has no Landlock")
+needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")
 
 
 def ran(

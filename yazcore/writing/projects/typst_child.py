@@ -44,9 +44,10 @@ def main() -> None:
     sys.path.extend(job["paths"])
     import typst
 
-    from yazcore.writing.projects import landlock
+    from yazcore import restrict_files
 
-    confined = job["confine"] and landlock.confine(read=job["read"], write=job["write"])
+    # Typst keeps to its root by comparing names, so a link inside a project leads out of it (typst/typst#5454).
+    confined = job["confine"] and restrict_files(read=job["read"], write=job["write"]) > 0
     with os.fdopen(answer_to, "w", encoding="utf-8") as stream:
         about = {"sandbox": "landlock" if confined else "none"}
         print(json.dumps(about), file=stream, flush=True)

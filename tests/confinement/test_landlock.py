@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from yazcore.writing.projects import landlock
+from yazcore.confinement import landlock
 
-pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="this kernel has no Landlock")
+pytestmark = pytest.mark.skipif(landlock.landlock_version() == 0, reason="this kernel has no Landlock")
 
 TRY = """
 import sys, socket
 sys.path.insert(0, {path!r})
-from yazcore.writing.projects import landlock
-assert landlock.confine(read=[{read!r}, {read!r} + "/link", "/nowhere"], write=[{write!r}])
+from yazcore.confinement import landlock
+assert landlock.restrict_files(read=[{read!r}, {read!r} + "/link", "/nowhere"], write=[{write!r}])
 def tried(what):
     try:
         return what() or "done"
@@ -34,7 +34,7 @@ def confined(tmp_path: Path, *tries: str) -> list[str]:
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "in" / "file").write_text("inside")
     (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
-    path = str(Path(landlock.__file__).parents[3])
+    path = str(Path(landlock.__file__).parents[2])
     code = TRY.format(path=path, read=str(tmp_path / "in"), write=str(tmp_path / "out"), tries=list(tries))
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -64,6 +64,6 @@ def test_no_link_is_made_even_where_files_are(tmp_path: Path) -> None:
     assert confined(tmp_path, "__import__('os').symlink('/etc/passwd', 'out/link')") == ["PermissionError"]
 
 
-@pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock knows no network")
+@pytest.mark.skipif(landlock.landlock_version() < 4, reason="this kernel's Landlock knows no network")
 def test_no_connection_is_made(tmp_path: Path) -> None:
     assert confined(tmp_path, "socket.create_connection(('127.0.0.1', 9))") == ["PermissionError"]
