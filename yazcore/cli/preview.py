@@ -39,12 +39,12 @@ def preview(target: str, locale: str | None, as_json: bool) -> None:
     else:
         from yazcore.manifest.preview import preview as page_of
 
-        show(page_of(looked_at, YAZ, locale or _of_the_shell()))
+        show(page_of(looked_at, YAZ, locale or of_the_shell()))
     if errors(looked_at.violations):
         raise click.exceptions.Exit(1)
 
 
-def _of_the_shell() -> str:
+def of_the_shell() -> str:
     """The language that the shell asks programs to speak (POSIX)."""
     return next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "en-US")
 

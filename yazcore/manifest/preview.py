@@ -125,6 +125,22 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
+def tool_facts(tool: ToolDeclaration, say: Say) -> Iterator[str]:
+    """The host's words about a tool: what a call does, on what it counts, what it needs, whether it is asked."""
+    yield "; ".join((
+        say(f"posture-{tool.posture}"), *reach(tool.scope, tool.permission, say), say(f"approval-{tool.approval}")
+    ))  # fmt: skip
+    for name in ("destructive", "external"):
+        if getattr(tool.effect, name, False):
+            yield say(f"effect-{name}")
+
+
+def reach(scope: str, permission: str, say: Say) -> tuple[str, str]:
+    """The host's words about a scope and about a permission."""
+    known = scope if scope in ("global", "project") else "other"
+    return say(f"scope-{known}", scope=scope), say("needs", permission=permission)
+
+
 @attrs.frozen
 class _Page:
     target: Target
@@ -201,25 +217,15 @@ class _Page:
         )
 
     def _tool(self, manifest: Manifest, tool: ToolDeclaration) -> Entry:
-        words = [
-            self.say(f"posture-{tool.posture}"),
-            *self._reach(tool.scope, tool.permission),
-            self.say(f"approval-{tool.approval}"),
-        ]
-        effects = [name for name in ("destructive", "external") if getattr(tool.effect, name, False)]
         return Entry(
             text=self._exposed(manifest, tool.name),
             mark="sensitive" if tool.posture == "write" else "",
-            facts=("; ".join(words), *(self.say(f"effect-{name}") for name in effects)),
+            facts=tuple(tool_facts(tool, self.say)),
             said=self.said(tool.description_key),
         )
 
     def _exposed(self, manifest: Manifest, name: str) -> str:
         return escaped(exposed(manifest.id, name, own=manifest.id == self.contract.host))
-
-    def _reach(self, scope: str, permission: str) -> tuple[str, str]:
-        known = scope if scope in ("global", "project") else "other"
-        return self.say(f"scope-{known}", scope=scope), self.say("needs", permission=permission)
 
     def _adds(self, manifest: Manifest) -> Iterator[Section]:
         """Everything else it adds, a section a kind; kinds it adds nothing of are left out."""
@@ -250,14 +256,14 @@ class _Page:
     def _resource(self, resource: ResourceDeclaration) -> Entry:
         return Entry(
             text=escaped(resource.address),
-            facts=("; ".join(self._reach(resource.scope, resource.permission)),),
+            facts=("; ".join(reach(resource.scope, resource.permission, self.say)),),
             said=(*self.said(resource.name_key), *self.said(resource.description_key)),
         )
 
     def _prompt(self, manifest: Manifest, prompt: PromptDeclaration) -> Entry:
         return Entry(
             text=self._exposed(manifest, prompt.name),
-            facts=("; ".join(self._reach(prompt.scope, prompt.permission)),),
+            facts=("; ".join(reach(prompt.scope, prompt.permission, self.say)),),
             said=self.said(prompt.description_key),
         )
 

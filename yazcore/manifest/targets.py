@@ -13,13 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from yazcore.contract import Contract
+from yazcore.manifest.comparison import Comparison, compare
 from yazcore.manifest.looking import Around, Kind, Target
+from yazcore.manifest.model import Manifest
 from yazcore.manifest.origins import Origin
 from yazcore.manifest.packed import open_archive
 from yazcore.manifest.unpacked import open_folder, open_installed
+from yazcore.manifest.words import quoted
 from yazcore.violations import YazError
 
-__all__ = ["Kind", "Origin", "Target", "open_target"]
+__all__ = ["Kind", "Origin", "Target", "compare_targets", "open_target"]
 
 
 def open_target(
@@ -52,6 +55,29 @@ def open_target(
         fix = "give a wheel, an sdist, a folder, or the name of an installed plugin"
         raise YazError("target-unknown", f"there is no file or folder {name!r}", fix)
     return open_installed(name, around, shipped)
+
+
+def compare_targets(old: Target, new: Target) -> Comparison:
+    """How one version of a plugin differs from another (`comparison.compare`), its Python requirements included.
+
+    Raises `YazError` `target-refused` where a manifest breaks a rule, `target-other-plugin` where they are two plugins.
+    """
+    before, after = _manifest(old), _manifest(new)
+    if before.id != after.id:
+        raise YazError(
+            "target-other-plugin", f"{quoted(before.id)} and {quoted(after.id)} are two plugins",
+            "give two versions of one plugin",
+        )  # fmt: skip
+    return compare(before, after, old.texts, new.texts, old_requires=old.requires, new_requires=new.requires)
+
+
+def _manifest(target: Target) -> Manifest:
+    if target.reading.manifest is None:
+        raise YazError(
+            "target-refused", f"the manifest of {quoted(target.name)} breaks rules, so nothing compares with it",
+            "yaz preview lists what is wrong",
+        )  # fmt: skip
+    return target.reading.manifest
 
 
 def _mode(name: str) -> int:

@@ -110,3 +110,97 @@ refused = { $errors ->
 }
 error = Verstoß
 warning = Warnung
+
+diff-capabilities = Worum es bittet
+diff-permissions = Berechtigungen, die es für seine Aufrufer nennt
+diff-tools = Werkzeuge für Agenten
+diff-commands = Befehle für Sie
+diff-formats = Dokumentformate
+diff-resources = Ressourcen für Agenten
+diff-prompts = Prompts
+diff-settings = Einstellungen
+diff-requires = Python-Pakete, die es braucht
+diff-plugin = Was es von sich sagt
+diff-same = Nichts ändert sich.
+diff-narrower = Es bittet um weniger oder bringt weniger mit.
+diff-changed = Etwas ändert sich; um mehr bittet es nicht.
+diff-wider = Es bittet um mehr, oder Agenten erreichen mehr dadurch.
+diff-consent = Es braucht Ihr Ja.
+diff-no-consent = Es braucht kein neues Ja.
+diff-older = Die zweite Version ist älter als die erste.
+
+asks-more = Bittet um mehr
+asks-later = Bittet um mehr, beim ersten Bedarf
+asks-part = Bittet noch einmal um einen Teil dessen, worum es bat
+asks-less = Bittet um weniger
+asks-no-more = Bittet nicht mehr
+asks-same = Bittet um dasselbe und sagt anderes dazu
+asks-at-once = Bittet sofort und nicht mehr erst beim ersten Bedarf
+asks-later-now = Bittet erst beim ersten Bedarf und nicht mehr sofort
+asks-before = Vorher
+
+change-added = { $name } ist neu
+change-removed = { $name } ist weg
+change-changed = { $name } hat sich geändert
+change-posture = { $new ->
+    [write] Ein Aufruf kann jetzt etwas ändern; vorher las er nur.
+   *[read] Ein Aufruf liest jetzt nur; vorher konnte er etwas ändern.
+}
+change-scope = Eine Berechtigung dafür gilt jetzt { $new }; vorher { $old }.
+change-permission = Ein Aufrufer braucht jetzt die Berechtigung { $new } und nicht mehr { $old }.
+change-approval = { $new ->
+    [ask] Vor jedem Aufruf steht jetzt eine Frage.
+   *[none] Vor einem Aufruf steht keine Frage mehr.
+}
+change-deadlineSeconds = Ein Aufruf darf jetzt { $new } Sekunden dauern; vorher { $old }.
+change-maxResult = Ein Ergebnis darf jetzt { $new } Bytes Text haben; vorher { $old }.
+change-params = Seine Hinweise zu den Argumenten sind andere.
+change-destructive = { $new ->
+    [true] Ein Aufruf kann jetzt löschen oder überschreiben.
+   *[false] Es sagt nicht mehr, dass ein Aufruf löschen oder überschreiben kann.
+}
+change-idempotent = { $new ->
+    [true] Es sagt jetzt, dass ein zweiter Aufruf mit denselben Argumenten nichts weiter ändert.
+   *[false] Es sagt nicht mehr, dass ein zweiter Aufruf mit denselben Argumenten nichts weiter ändert.
+}
+change-external = { $new ->
+    [true] Ein Aufruf kann jetzt über Ihren Rechner hinaus wirken.
+   *[false] Es sagt nicht mehr, dass ein Aufruf über Ihren Rechner hinaus wirken kann.
+}
+change-texts = Es wird anders beschrieben ({ $locales }).
+change-other = { $field } ist jetzt { $new }; vorher { $old }.
+value-before = vorher: { $value }
+value-now = jetzt: { $value }
+
+properties-new = { $part ->
+    [outputSchema] Sein Ergebnis hat neue Teile: { $names }.
+   *[inputSchema] Es hat neue Argumente: { $names }.
+}
+properties-gone = { $part ->
+    [outputSchema] Seinem Ergebnis fehlt jetzt { $names }.
+   *[inputSchema] Es hat die Argumente { $names } nicht mehr.
+}
+properties-changed = { $part ->
+    [outputSchema] Was im Ergebnis unter { $names } steht, kann etwas anderes sein.
+   *[inputSchema] Die Argumente { $names } können etwas anderes sein.
+}
+properties-required = { $part ->
+    [outputSchema] Sein Ergebnis hat jetzt immer { $names }.
+   *[inputSchema] Die Argumente { $names } müssen jetzt gegeben werden.
+}
+properties-optional = { $part ->
+    [outputSchema] Seinem Ergebnis kann jetzt { $names } fehlen.
+   *[inputSchema] Die Argumente { $names } können jetzt wegbleiben.
+}
+properties-other = { $part ->
+    [outputSchema] Was sein Ergebnis sein kann, ist anders.
+   *[inputSchema] Was seine Argumente sein können, ist anders.
+}
+
+about-name = Sein Name
+about-author = Sein Autor
+about-description = Seine Beschreibung
+about-license = Seine Lizenz
+about-repository = Sein Repository
+about-minAppVersion = Die älteste Version, mit der es läuft
+about-updates = Woher Updates kommen

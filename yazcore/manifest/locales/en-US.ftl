@@ -110,3 +110,97 @@ refused = { $errors ->
 }
 error = violation
 warning = warning
+
+diff-capabilities = What it asks for
+diff-permissions = Permissions it declares, for those who call it
+diff-tools = Tools for agents
+diff-commands = Commands for you
+diff-formats = Document formats
+diff-resources = Resources for agents
+diff-prompts = Prompts
+diff-settings = Settings
+diff-requires = Python packages it needs
+diff-plugin = What it says of itself
+diff-same = Nothing changes.
+diff-narrower = It asks for less, or adds less.
+diff-changed = Something changes; it asks for no more.
+diff-wider = It asks for more, or agents reach more through it.
+diff-consent = It needs your yes.
+diff-no-consent = It needs no new yes.
+diff-older = The second version is older than the first.
+
+asks-more = Asks for more
+asks-later = Asks for more, when it is first needed
+asks-part = Asks once more for a part of what it asked for
+asks-less = Asks for less
+asks-no-more = No longer asks
+asks-same = Asks for the same, and says something else of it
+asks-at-once = Asks at once, and no longer when it is first needed
+asks-later-now = Asks when it is first needed, and no longer at once
+asks-before = Before
+
+change-added = { $name } is new
+change-removed = { $name } is gone
+change-changed = { $name } has changed
+change-posture = { $new ->
+    [write] A call may now change something; before, it only read.
+   *[read] A call now only reads; before, it could change something.
+}
+change-scope = A permission for it now counts { $new }; before, { $old }.
+change-permission = A caller now needs the permission { $new }, and no longer { $old }.
+change-approval = { $new ->
+    [ask] There is now a question before each call.
+   *[none] There is no longer a question before a call.
+}
+change-deadlineSeconds = A call may now take { $new } seconds; before, { $old }.
+change-maxResult = A result may now have { $new } bytes of text; before, { $old }.
+change-params = Its notes on arguments differ.
+change-destructive = { $new ->
+    [true] A call may now delete or overwrite.
+   *[false] It no longer says that a call may delete or overwrite.
+}
+change-idempotent = { $new ->
+    [true] It now says that a second call with the same arguments changes nothing more.
+   *[false] It no longer says that a second call with the same arguments changes nothing more.
+}
+change-external = { $new ->
+    [true] A call may now reach beyond your machine.
+   *[false] It no longer says that a call may reach beyond your machine.
+}
+change-texts = It is described differently ({ $locales }).
+change-other = { $field } is now { $new }; before, { $old }.
+value-before = before: { $value }
+value-now = now: { $value }
+
+properties-new = { $part ->
+    [outputSchema] Its result has the new parts { $names }.
+   *[inputSchema] It has the new arguments { $names }.
+}
+properties-gone = { $part ->
+    [outputSchema] Its result no longer has { $names }.
+   *[inputSchema] It no longer has the arguments { $names }.
+}
+properties-changed = { $part ->
+    [outputSchema] What stands under { $names } in its result may be something else.
+   *[inputSchema] The arguments { $names } may be something else.
+}
+properties-required = { $part ->
+    [outputSchema] Its result now always has { $names }.
+   *[inputSchema] The arguments { $names } must now be given.
+}
+properties-optional = { $part ->
+    [outputSchema] Its result may now lack { $names }.
+   *[inputSchema] The arguments { $names } may now be left out.
+}
+properties-other = { $part ->
+    [outputSchema] What its result may be differs.
+   *[inputSchema] What its arguments may be differs.
+}
+
+about-name = Its name
+about-author = Its author
+about-description = Its description
+about-license = Its licence
+about-repository = Its repository
+about-minAppVersion = The oldest version it runs with
+about-updates = Where updates come from
