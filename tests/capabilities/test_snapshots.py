@@ -189,7 +189,7 @@ def test_over_the_quota_nothing_is_copied(source: Path, data: Path) -> None:
         Snapshots(folder=data, quota=14).take("key", sources(source), nothing)
     assert caught.value.code == "quota-exceeded"
     assert caught.value.message == (
-        "with a copy of 7 bytes the data folder would hold more than the 14 it may: delete what is not needed there"
+        "with this the data folder would hold more than the 14 bytes it may: delete what is not needed there"
     )
     assert list((data / "copies/key").iterdir()) == []
     taken = Snapshots(folder=data, quota=15).take("key", sources(source), nothing)
@@ -210,7 +210,7 @@ def test_what_a_link_in_the_data_folder_leads_to_is_neither_counted_nor_written(
     with pytest.raises(ServiceError) as caught:
         Snapshots(folder=data, quota=100).take("key", sources(source), nothing)
     assert caught.value.code == "data-folder-broken"
-    assert caught.value.message == "there is a link in the data folder where copies go: remove copies there"
+    assert caught.value.message == "there is a link in the data folder where the host writes: remove copies there"
     assert [entry.name for entry in elsewhere.iterdir()] == ["large"]
 
 

@@ -8,24 +8,18 @@ from tests.capabilities.conftest import PLUGIN, Setup
 from yazcore.capabilities.errors import CapabilityError, NoContext
 from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import FileService, services
-from yazcore.kinds import McpClient, Net, Process
+from yazcore.kinds import McpClient, Process
 
 ALL = (
-    Net(hosts=("api.zotero.org",)),
     Process(commands=("latexmk",)),
     McpClient(servers=("reference-checker",)),
 )
 CALLS = [
-    ("network", "get", ("https://api.zotero.org/items",), "net", "GET https://api.zotero.org:443"),
-    ("network", "request", ("post", "https://api.zotero.org/"), "net", "POST https://api.zotero.org:443"),
     ("processes", "run", ("latexmk", ["-pdf"]), "process", "latexmk"),
     ("mcp_servers", "call", ("reference-checker", "check", {}), "mcp-client", "reference-checker check"),
     ("mcp_servers", "tools", ("reference-checker",), "mcp-client", "reference-checker"),
 ]
 OUTSIDE = [
-    ("network", "get", ("https://evil.org/",)),
-    ("network", "get", ("no url",)),
-    ("network", "get", ()),
     ("processes", "run", ("sh",)),
     ("mcp_servers", "call", ("other", "check")),
 ]
@@ -76,7 +70,6 @@ def test_what_is_not_covered_is_out_of_scope(setup: Setup, service: str, method:
 def test_posture_is_kept_too(setup: Setup) -> None:
     setup.hold(*ALL)
     assert refused(setup, "processes", "run", ("latexmk",), "read").reason == "out-of-scope"
-    assert refused(setup, "network", "get", ("https://api.zotero.org/",), "read").reason == "service-unavailable"
 
 
 def test_arguments_may_be_named(setup: Setup) -> None:
@@ -89,4 +82,4 @@ def test_arguments_may_be_named(setup: Setup) -> None:
 def test_outside_a_context_there_is_no_service(setup: Setup) -> None:
     setup.hold(*ALL)
     with pytest.raises(NoContext):
-        made(setup)["network"].get("https://api.zotero.org/")
+        made(setup)["mcp_servers"].tools("reference-checker")

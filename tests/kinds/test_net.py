@@ -266,3 +266,13 @@ def test_the_text_of_a_fault_says_what_is_wrong_and_what_to_do() -> None:
 def test_targets_written_differently_are_the_same() -> None:
     one = Net(hosts=("B.org", "a.org."), ports=(8443, 443), read_methods=("HEAD", "GET"))
     assert one.identity == Net(hosts=("a.org", "b.org", "A.ORG"), ports=(443, 8443)).identity
+
+
+@pytest.mark.parametrize(
+    ("address", "private", "covered"),
+    [("10.0.0.1", False, False), ("10.0.0.1", True, True), ("1.1.1.1", False, True), ("nonsense", False, False)],
+)
+def test_the_address_a_name_stands_for_must_be_public_or_the_capability_private(
+    address: str, private: bool, covered: bool
+) -> None:
+    assert Net(hosts=("a.org",), private=private).covers(NetRequest(host="a.org", address=address)) is covered

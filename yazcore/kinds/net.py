@@ -112,12 +112,16 @@ def is_public(address: str) -> bool:
 
 @attrs.frozen(kw_only=True)
 class NetRequest(Request):
-    """One HTTP request to one host: every hop of a redirect is another."""
+    """One HTTP request to one host: every hop of a redirect is another.
+
+    `address` is the IP address that the host's name stands for, once it is known: what will be connected to.
+    """
 
     host: str
     port: int = 443
     method: str = "GET"
     scheme: str = "https"
+    address: str | None = None
     kinds: tuple[str, ...] = ("net",)
     target: str = attrs.field()
 
@@ -145,11 +149,13 @@ class NetRequest(Request):
         return cls(host="", port=0, method=method.upper(), scheme="", target=f"{method.upper()} (no valid URL)")
 
     def fault(self) -> str:
-        """Why the host is none, where it is none."""
+        """Why the host is none, where it is none, or that it does not lead into the public internet."""
         try:
             canonical_host(self.host)
         except ValueError as error:
             return f"the host is not one: {error}"
+        if self.address is not None and not is_public(self.address):
+            return "the host's name stands for an address that is not public"
         return ""
 
 
@@ -216,7 +222,10 @@ class Net(Capability):
             )  # fmt: skip
 
     def covers(self, request: Request) -> bool:
-        """Whether host and port are named exactly, over https, or over http with `private`. Every method is covered."""
+        """Whether host and port are named exactly, over https, or over http with `private`. Every method is covered.
+
+        An address, where it is known, must be public, or the capability `private`.
+        """
         if not isinstance(request, NetRequest) or not _METHOD.fullmatch(request.method):
             return False
         if request.scheme != "https" and not (request.scheme == "http" and self.private):
@@ -229,6 +238,7 @@ class Net(Capability):
             host in {_canonical_or_none(named) for named in self.hosts}
             and request.port in self.ports
             and (self.private or not _is_local(host))
+            and (self.private or request.address is None or is_public(request.address))
         )
 
     def reads(self, request: Request) -> bool:

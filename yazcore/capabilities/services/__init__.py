@@ -8,17 +8,13 @@ from typing import Any
 
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.secrets import Secrets
-from yazcore.capabilities.services.credentials import CredentialService
+from yazcore.capabilities.services.credentials import CredentialService, Purse
+from yazcore.capabilities.services.data_folder import QUOTA, DataFolder
 from yazcore.capabilities.services.files import FileService
-from yazcore.capabilities.services.snapshots import QUOTA
-from yazcore.capabilities.services.unavailable import (
-    Unavailable,
-    mcp_request,
-    network_request,
-    process_request,
-)
+from yazcore.capabilities.services.network import NetworkService
+from yazcore.capabilities.services.unavailable import Unavailable, mcp_request, process_request
 
-__all__ = ["CredentialService", "FileService", "Unavailable", "services"]
+__all__ = ["CredentialService", "FileService", "NetworkService", "Unavailable", "services"]
 
 
 def services(
@@ -40,7 +36,9 @@ def services(
     """
     return {
         "files": FileService(broker, plugin, data_folder, places, closed=closed, quota=quota),
-        "network": Unavailable(broker, plugin, "network", network_request),
+        "network": NetworkService(
+            broker, plugin, DataFolder(folder=data_folder, quota=quota), Purse(broker, plugin, secrets)
+        ),
         "processes": Unavailable(broker, plugin, "processes", process_request),
         "mcp_servers": Unavailable(broker, plugin, "mcp_servers", mcp_request),
         "credentials": CredentialService(broker, plugin, secrets),

@@ -36,7 +36,8 @@ from yazcore.capabilities.services.content import (
     status_of,
     too_large,
 )
-from yazcore.capabilities.services.snapshots import QUOTA, Snapshots
+from yazcore.capabilities.services.data_folder import QUOTA
+from yazcore.capabilities.services.snapshots import Snapshots
 from yazcore.kinds import Capability, FileRequest
 from yazcore.kinds.files import PROJECT_AREA, is_absolute, is_protected, split_absolute, split_path, too_wide
 

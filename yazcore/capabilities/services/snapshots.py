@@ -10,7 +10,6 @@ import errno
 import os
 import secrets
 import shutil
-import stat
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -20,13 +19,11 @@ import attrs
 
 from yazcore.capabilities.errors import ServiceError
 from yazcore.capabilities.services.atomic import Locks, write_all
-from yazcore.capabilities.services.beneath import Leaves, Parts, closing, make_folders, open_by_walk, open_root
+from yazcore.capabilities.services.beneath import Parts, closing, open_by_walk, open_root
+from yazcore.capabilities.services.data_folder import QUOTA, exceeded, made, used
 
 FOLDER = "copies"
 """Where copies lie in the data folder: `copies/<set of names>/<moment>/<name>`."""
-
-QUOTA = 4 * 2**30
-"""The most bytes a data folder may hold for another copy to be added."""
 
 TRIES = 5
 """How often a snapshot is begun before the files count as changing all the time."""
@@ -92,7 +89,7 @@ class Snapshots:
         with (
             closing(open_root(self.folder)) as root,
             _LOCKS.holding((_identity(root), key)),
-            closing(_made(root, (FOLDER, key))) as shelf,
+            closing(made(root, (FOLDER, key))) as shelf,
         ):
             for _ in range(TRIES):
                 _prune(shelf, KEPT - 1)
@@ -116,14 +113,10 @@ class Snapshots:
             present = {parts: handle for parts, handle in handles.items() if handle is not None}
             sizes = {parts: os.fstat(handle).st_size for parts, handle in present.items()}
             wanted = sum(sizes.values())
-            if _used(root) + wanted > self.quota:
-                raise ServiceError(
-                    "quota-exceeded",
-                    f"with a copy of {wanted} bytes the data folder would hold more than the {self.quota} it may: "
-                    "delete what is not needed there",
-                )
+            if used(root) + wanted > self.quota:
+                raise exceeded(self.quota)
             for parts, handle in present.items():
-                with closing(_made(shelf, (moment, *parts[:-1]))) as folder:
+                with closing(made(shelf, (moment, *parts[:-1]))) as folder:
                     # O_EXCL: neither a file nor a link can be there
                     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                     with closing(open_by_walk(folder, parts[-1:], flags, 0o600)) as target:
@@ -131,15 +124,6 @@ class Snapshots:
         with ExitStack() as stack:
             after = {parts: _stamp(handle) for parts, handle in open_sources(stack).items()}
         return list(present) if after == before else None
-
-
-def _made(root: int, parts: Parts) -> int:
-    try:
-        return make_folders(root, parts, 0o700)
-    except Leaves:
-        raise ServiceError(
-            "data-folder-broken", f"there is a link in the data folder where copies go: remove {FOLDER} there"
-        ) from None
 
 
 def _stamp(handle: int | None) -> tuple[int, ...] | None:
@@ -152,19 +136,6 @@ def _stamp(handle: int | None) -> tuple[int, ...] | None:
 def _identity(handle: int) -> tuple[int, int]:
     status = os.fstat(handle)
     return status.st_dev, status.st_ino
-
-
-def _used(root: int) -> int:
-    """The bytes of all files below an open folder, no link followed."""
-    total = 0
-    for _, _, names, folder in os.fwalk(".", dir_fd=root, follow_symlinks=False):
-        for name in names:
-            try:
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            total += status.st_size if stat.S_ISREG(status.st_mode) else 0
-    return total
 
 
 def _prune(shelf: int, kept: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import frame_of
-from yazcore.kinds import McpRequest, NetRequest, Request
+from yazcore.kinds import McpRequest, Request
 from yazcore.kinds.process import ProcessRequest
 
 MakeRequest = Callable[[str, tuple[Any, ...], Mapping[str, Any]], Request]
@@ -40,13 +40,6 @@ class Unavailable:
             )  # fmt: skip
 
         return refuse
-
-
-def network_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Request:
-    """`request(method, url)`, or `get(url)` and the like."""
-    if method == "request":
-        return NetRequest.of_url(_text(args, 0, kwargs, "method"), _text(args, 1, kwargs, "url"))
-    return NetRequest.of_url(method, _text(args, 0, kwargs, "url"))
 
 
 def process_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Request:
