@@ -6,12 +6,13 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yazcore.home import Home
+from yazcore.home import Home, Watched
 from yazcore.violations import YazError
 
 on_posix = pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
@@ -222,3 +223,33 @@ def test_a_lock_is_free_again_after_an_exception(home: Home) -> None:
         raise KeyError
     with home.locked("a", timeout=0):
         pass
+
+
+def test_a_watched_file_is_read_again_when_it_has_changed_and_only_then(home: Home) -> None:
+    read: list[Any] = []
+
+    def reader(document: Any) -> Any:
+        read.append(document)
+        return document
+
+    watched = Watched(home, "x.json", reader)
+    assert watched.now() is None
+    home.write_json("x.json", {"a": 1})
+    assert watched.now() == watched.now() == {"a": 1}
+    home.write_json("x.json", {"a": 2})
+    assert watched.now() == {"a": 2}
+    home.path("x.json").unlink()
+    assert watched.now() is None
+    assert read == [None, {"a": 1}, {"a": 2}, None]
+
+
+def test_a_watched_file_that_cannot_be_read_is_read_again_the_next_time(home: Home) -> None:
+    watched = Watched(home, "x.json", lambda document: document)
+    home.write_json("x.json", 1)
+    assert watched.now() == 1
+    home.write_text("x.json", "{")
+    for _ in range(2):
+        with pytest.raises(YazError, match="not valid JSON"):
+            watched.now()
+    home.write_json("x.json", 2)
+    assert watched.now() == 2

@@ -11,11 +11,14 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from yazcore.violations import YazError
+
+T = TypeVar("T")
 
 LOCK_SECONDS = 10.0
 """How long to wait for another process, in seconds."""
@@ -159,6 +162,36 @@ class Home:
         for part in folder.relative_to(self.folder).parts:
             below /= part
             below.mkdir(mode=0o700, exist_ok=True)
+
+
+class Watched(Generic[T]):
+    """What a JSON file of the home folder says, read again whenever another process has changed it.
+
+    `read` makes a value of what the file holds, None where there is none. Safe from any thread.
+    """
+
+    def __init__(self, home: Home, name: str, read: Callable[[Any | None], T]) -> None:
+        self._home = home
+        self._name = name
+        self._read = read
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int, int] | None = None
+        self._value: T | None = None
+        self._known = False
+
+    def now(self) -> T:
+        """The value. Raises as `Home.read_json` and `read` do; then the next call reads again."""
+        with self._lock:
+            try:
+                status = self._home.path(self._name).stat()
+                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+            except FileNotFoundError:
+                stamp = None
+            if not self._known or stamp is None or stamp != self._stamp:
+                self._known = False
+                self._value = self._read(self._home.read_json(self._name))
+                self._stamp, self._known = stamp, True
+            return self._value  # type: ignore[return-value]
 
 
 def _default_folder() -> Path:

@@ -28,6 +28,7 @@ from yazcore.host import Host
 from yazcore.mcp.results import tool_result
 from yazcore.mcp.surface import tool_object
 from yazcore.permissions import OWNER, Principal
+from yazcore.permissions.tokens import Tokens
 
 if TYPE_CHECKING:
     from yazcore.mcp.listener import Address
@@ -46,7 +47,7 @@ class Serving:
         from yazcore.mcp.listener import Listener  # the SDK is loaded by whoever serves, not by whoever lists tools
 
         self._host = host
-        self._listener = Listener(host, port=port)
+        self._listener = Listener(host, port=port, named=Tokens(host.home).principal_of)
         self._commands = dict(commands or {})
         self._alone = alone
         self._stop = anyio.Event()
@@ -140,6 +141,7 @@ def commands_of(host: Host, calls: _Calls, stop: Callable[[], None]) -> dict[str
         },
         "plugins": lambda arguments: plugins_json(host, live=True),
         "tools": lambda arguments: tools_json(host, live=True),
+        "permissions": lambda arguments: permissions_json(host),
         "call": calls.start,
         "refresh": lambda arguments: refresh(host),
         "denials": lambda arguments: host.denials.of(str(arguments["plugin"])),
@@ -174,6 +176,18 @@ def plugins_json(host: Host, live: bool) -> dict[str, Any]:
 def tools_json(host: Host, live: bool, principal: Principal = OWNER) -> dict[str, Any]:
     """`yaz tools --json` (design 9): the very objects of `tools/list`."""
     return {"live": live, "tools": [tool_object(tool) for tool in host.gate.tools(principal)]}
+
+
+def permissions_json(host: Host) -> list[dict[str, str]]:
+    """Every permission that can be granted now: `{"permission", "plugin", "description"}`, by name."""
+    return sorted(
+        (
+            {"permission": one.action, "plugin": plugin_id, "description": active.text(one.description_key)}
+            for plugin_id, active in host.catalogue.now.plugins.items()
+            for one in active.manifest.permissions
+        ),
+        key=lambda one: one["permission"],
+    )
 
 
 async def call_json(host: Host, name: str, arguments: Any, report: Report | None = None) -> dict[str, Any]:

@@ -6,13 +6,12 @@ that a revocation counts from the next operation on.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import attrs
 
-from yazcore.home import Home
+from yazcore.home import Home, Watched
 from yazcore.kinds import Capability
 from yazcore.violations import YazError
 
@@ -87,17 +86,15 @@ class Grants:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._lock = threading.Lock()
-        self._stamp: tuple[int, int, int] | None = None
-        self._grants: dict[str, Grant] = {}
+        self._grants = Watched(home, FILE, _read)
 
     def get(self, plugin: str) -> Grant | None:
         """The entry of one plugin."""
-        return self._current().get(plugin)
+        return self._grants.now().get(plugin)
 
     def all(self) -> tuple[Grant, ...]:
         """Every entry, by plugin id."""
-        return tuple(grant for _, grant in sorted(self._current().items()))
+        return tuple(grant for _, grant in sorted(self._grants.now().items()))
 
     def put(self, grant: Grant) -> None:
         """Replace the entry of that plugin."""
@@ -142,18 +139,6 @@ class Grants:
                 grants[plugin] = new
             self._home.write_json(FILE, {"plugins": {one: _as_json(grants[one]) for one in sorted(grants)}})
         return True
-
-    def _current(self) -> dict[str, Grant]:
-        with self._lock:
-            try:
-                status = self._home.path(FILE).stat()
-                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-            except FileNotFoundError:
-                stamp = None
-            if stamp is None or stamp != self._stamp:
-                self._grants = _read(self._home.read_json(FILE))  # where this raises, the next call reads again
-                self._stamp = stamp
-            return self._grants
 
 
 def _as_json(grant: Grant) -> dict[str, Any]:

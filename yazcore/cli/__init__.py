@@ -41,6 +41,7 @@ _COMMANDS = {
     "revoke": ("yazcore.cli.consent", "Take a grant back, or one capability of it."),
     "enable": ("yazcore.cli.consent", "Switch a plugin on."),
     "disable": ("yazcore.cli.consent", "Switch a plugin off; its grant is kept."),
+    "token": ("yazcore.cli.tokens", "Name tokens for agents: what each may do, which tools it sees."),
     "denials": ("yazcore.cli.consent", "Show what a plugin tried and was refused."),
     "secret": ("yazcore.cli.secret", "Keep secrets that yaz sends for you; none is ever printed."),
 }
