@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.manifest.samples import good, manifest_of
+from tests.manifest.samples import good, manifest_of, reading
 from yazcore.capabilities.grants import Grants
+from yazcore.capabilities.kept import Kept, keep, kept
 from yazcore.granting import commit, plan, revoke, suggestions
 from yazcore.home import Home
 from yazcore.installed import Installed
+from yazcore.manifest.messages import files_in, seal
 from yazcore.manifest.model import Manifest
 from yazcore.violations import Violation, YazError
 
@@ -191,6 +193,18 @@ def test_granting_again_takes_denials_of_what_is_granted_back_and_switches_on(tm
     assert written.denied == (manifest.capabilities[1].identity,)
 
 
+def test_what_the_plugin_said_of_itself_is_kept_beside_the_grant(tmp_path: Path, home: Home) -> None:
+    read = reading(good())
+    assert read.text is not None
+    (tmp_path / "locales").mkdir()
+    (tmp_path / "locales" / "en-US.ftl").write_text("tool-search = Search it.\n")
+    planned = plan(installed(read.manifest, tmp_path, reading=read), trusted=True, places={})
+    written = commit(Grants(home), planned)
+    assert kept(home, "zotero") == Kept(document=good(), texts={"en-US": {"tool-search": "Search it."}})
+    assert written.seal == seal(read.text, files_in(tmp_path / "locales"))
+    assert home.path("granted", "zotero.json").stat().st_mode & 0o777 == 0o600
+
+
 # --- taking back
 
 
@@ -215,8 +229,10 @@ def test_one_of_two_capabilities_of_a_kind_is_revoked_by_its_identity(tmp_path: 
 def test_revoking_the_whole_grant_forgets_it(tmp_path: Path, home: Home) -> None:
     grants, manifest = Grants(home), asking(PROJECT)
     commit(grants, plan(installed(manifest, tmp_path), trusted=True, places={}))
+    keep(home, "zotero", Kept(document={}, texts={}))
     assert revoke(grants, manifest, "zotero", None) == ()
     assert grants.get("zotero") is None
+    assert kept(home, "zotero") is None
 
 
 def test_what_was_never_granted_cannot_be_taken_back(home: Home) -> None:

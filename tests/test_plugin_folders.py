@@ -136,7 +136,9 @@ def test_an_update_with_a_tool_that_changed_waits(home: Home) -> None:
     notes = look(home)[0]["notes"]
     assert notes.version == "1.0"
     assert notes.update is not None
-    assert notes.update.reasons == ("tools/find has changed since it was granted",)
+    assert notes.update.reasons == (
+        "tools/find has changed since it was granted: a call may now change something; before, it only read",
+    )
 
 
 def test_an_update_that_is_refused_waits_too_and_says_what_is_wrong(home: Home) -> None:

@@ -14,24 +14,30 @@ from pathlib import Path
 import attrs
 
 from yazcore.capabilities.grants import Grant, Grants
+from yazcore.capabilities.kept import Kept, forget, keep
 from yazcore.installed import Installed
 from yazcore.kinds import Capability
 from yazcore.kinds.files import too_wide
 from yazcore.manifest.comparison import digests
-from yazcore.manifest.messages import texts
+from yazcore.manifest.messages import files_in, seal, texts_of
 from yazcore.manifest.model import Manifest
 from yazcore.violations import YazError, errors
 
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """What a grant would say: the required capabilities, the optional ones left out, the folder of each place."""
+    """What a grant would say: the required capabilities, the optional ones left out, the folder of each place.
+
+    `kept` is what the plugin says of itself, to be kept beside the grant; None where nobody has read it from a file.
+    """
 
     manifest: Manifest
     granted: tuple[Capability, ...]
     left_out: tuple[Capability, ...]
     places: Mapping[str, str]
     digests: Mapping[str, str]
+    seal: str = ""
+    kept: Kept | None = attrs.field(default=None, repr=False)
 
 
 def suggestions(manifest: Manifest) -> dict[str, Path | None]:
@@ -70,12 +76,16 @@ def plan(installed: Installed, *, trusted: bool, places: Mapping[str, str], opti
         )  # fmt: skip
     chosen = tuple(one for one in manifest.capabilities if optional or not one.optional)
     left_out = tuple(one for one in manifest.capabilities if one not in chosen)
+    files = files_in(manifest.locales_in(installed.folder))
+    said, reading = texts_of(manifest, files), installed.reading
     return Plan(
         manifest=manifest,
         granted=chosen,
         left_out=left_out,
         places=_bind(manifest, chosen, places),
-        digests=digests(manifest, texts(manifest, manifest.locales_in(installed.folder))),
+        digests=digests(manifest, said),
+        seal="" if reading is None or reading.text is None else seal(reading.text, files),
+        kept=None if reading is None else Kept(document=reading.document, texts=said),
     )
 
 
@@ -93,8 +103,11 @@ def commit(grants: Grants, planned: Plan) -> Grant:
         denied=tuple(one for one in (old.denied if old is not None else ()) if one not in identities),
         places=dict(planned.places),
         digests=dict(planned.digests),
+        seal=planned.seal,
         time=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    if planned.kept is not None:
+        keep(grants.home, manifest.id, planned.kept)
     grants.put(grant)
     return grant
 
@@ -107,6 +120,7 @@ def revoke(grants: Grants, manifest: Manifest | None, plugin_id: str, kind: str 
     if kind is None:
         if not grants.revoke(plugin_id):
             raise YazError("not-granted", f"{plugin_id} has no grant", "yaz plugins shows what is granted")
+        forget(grants.home, plugin_id)
         return ()
     declared = () if manifest is None else manifest.capabilities
     identities = tuple(one.identity for one in declared if one.kind == kind or one.identity == kind)

@@ -9,21 +9,23 @@ not, because it asks for more or a tool of it changed, waits as its `update`, an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from yazcore.capabilities.grants import Grants
+from yazcore.capabilities.grants import Grant, Grants
+from yazcore.capabilities.kept import kept
 from yazcore.capabilities.standing import standing
 from yazcore.contract import Contract
-from yazcore.manifest.comparison import digests
+from yazcore.manifest.comparison import compare, digests
 from yazcore.manifest.discovery import Found, Skipped, builtin, discover
 from yazcore.manifest.distributions import normalized
-from yazcore.manifest.messages import texts
+from yazcore.manifest.messages import files_in, seal, texts_of
 from yazcore.manifest.model import Manifest
-from yazcore.manifest.reading import read_found
+from yazcore.manifest.reading import Reading, read, read_found
 from yazcore.plugin_folders import PluginFolder
 from yazcore.plugin_status import PluginStatus, UpdateStatus
 from yazcore.violations import Violation
@@ -38,6 +40,7 @@ class Installed:
     * `folders`: what only this plugin has on its path (`Found.folders`).
     * `update`: a newer version that waits for the user, while this one goes on.
     * `ready`: whether nothing but being switched off keeps it from running.
+    * `reading`: of its manifest, what a grant keeps.
     """
 
     id: str
@@ -54,6 +57,7 @@ class Installed:
     folders: tuple[Path, ...] = ()
     update: Installed | None = None
     ready: bool = False
+    reading: Reading | None = attrs.field(default=None, repr=False)
 
     @property
     def to_grant(self) -> Installed:
@@ -199,11 +203,13 @@ def _look(contract: Contract, grants: Grants, found: Found) -> Installed:
     reading = read_found(found, contract)
     manifest = reading.manifest
     if manifest is None:
-        return result(state="refused", violations=reading.violations)
+        return result(state="refused", violations=reading.violations, reading=reading)
     grant = grants.get(found.id)
-    known = digests(manifest, texts(manifest, manifest.locales_in(found.folder))) if grant is not None else {}
-    stands = standing(manifest, known, grant, found.origin)
-    if_on = stands if grant is None else standing(manifest, known, attrs.evolve(grant, enabled=True), found.origin)
+    update = _Update(contract, grants, found, reading, manifest)
+    known = update.digests(grant)
+    if_on = standing(manifest, known, grant and attrs.evolve(grant, enabled=True), found.origin)
+    why = update.why(grant) if if_on.state == "held" else {}
+    stands = standing(manifest, known, grant, found.origin, why)
     return result(
         name=manifest.name,
         version=manifest.version,
@@ -213,4 +219,40 @@ def _look(contract: Contract, grants: Grants, found: Found) -> Installed:
         reasons=stands.reasons,
         violations=reading.violations,
         ready=if_on.state == "allowed",
+        reading=reading,
     )
+
+
+class _Update:
+    """What was found against what was granted: its digests, and in words what has changed."""
+
+    def __init__(
+        self, contract: Contract, grants: Grants, found: Found, reading: Reading, manifest: Manifest
+    ) -> None:
+        self._contract = contract
+        self._home = grants.home
+        self._is_installed = found.origin == "installed"
+        self._text = reading.text or ""
+        self._manifest = manifest
+        self._files = files_in(manifest.locales_in(found.folder)) if self._is_installed else []
+
+    def digests(self, grant: Grant | None) -> Mapping[str, str]:
+        """Those of what was found; without parsing a text where its files are those that were granted."""
+        if grant is None or not grant.given or not self._is_installed:
+            return {}  # they decide nothing then
+        if grant.seal and grant.seal == seal(self._text, self._files):
+            return grant.digests
+        return digests(self._manifest, texts_of(self._manifest, self._files))
+
+    def why(self, grant: Grant | None) -> Mapping[str, str]:
+        """What it changes against what was granted, in a few words for each thing; nothing where that is not known."""
+        old = kept(self._home, grant.plugin) if grant is not None and grant.given else None
+        if grant is None or old is None:
+            return {}
+        from yazcore.manifest.changes import explained  # few plugins are held by an update, and all are listed
+
+        before = read(json.dumps(old.document).encode("utf-8"), self._contract).manifest
+        if before is None or digests(before, old.texts) != dict(grant.digests):
+            return {}  # it was kept at another grant
+        changes = compare(before, self._manifest, old.texts, texts_of(self._manifest, self._files))
+        return explained(changes, self._manifest.id, self._contract)

@@ -96,6 +96,17 @@ def test_a_tool_that_is_new_or_changed_holds_the_plugin(digests: dict[str, str],
     assert (stands.state, stands.reasons) == ("held", (reason,))
 
 
+def test_what_is_known_of_a_change_is_said_and_decides_nothing() -> None:
+    more = Net(hosts=("api.zotero.org",))
+    why = {"tools/search-library": "it now writes", more.identity: "before: nothing", "tools/other": "unheard"}
+    stands = standing(manifest(PROJECT, more), {"tools/search-library": "cd34"}, GRANT, "installed", why)
+    assert stands.reasons == (
+        "it asks for more: send data to api.zotero.org; before: nothing",
+        "tools/search-library has changed since it was granted: it now writes",
+    )
+    assert standing(manifest(PROJECT), DIGESTS, GRANT, "installed", why).state == "allowed"
+
+
 def test_a_tool_that_is_gone_holds_nothing_up() -> None:
     assert standing(manifest(PROJECT), {}, GRANT, "installed").state == "allowed"
 

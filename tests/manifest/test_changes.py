@@ -222,9 +222,9 @@ def test_what_waits_is_explained_by_digest_and_by_identity() -> None:
     document["provides"]["tools"][0]["posture"] = "write"
     document["provides"]["tools"][1]["name"] = "other"
     old, new = manifest_of(GOOD), manifest_of(document)
-    assert explained(compare(old, new, {}, {}), "zotero", CONTRACT, "en-US") == {
-        new.capabilities[1].identity: "Before: send data to api.zotero.org",
-        "tools/search-library": "A call may now change something; before, it only read.",
+    assert explained(compare(old, new, {}, {}), "zotero", CONTRACT) == {
+        new.capabilities[1].identity: "before: send data to api.zotero.org",
+        "tools/search-library": "a call may now change something; before, it only read",
     }
 
 

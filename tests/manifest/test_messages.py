@@ -16,8 +16,10 @@ from yazcore.manifest.messages import (
     Messages,
     chain,
     check_messages,
+    files_in,
     is_locale,
     locales_in,
+    seal,
     texts,
 )
 from yazcore.manifest.model import Manifest
@@ -316,3 +318,21 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, data: bytes, code: 
 def test_a_plugin_has_a_bounded_number_of_languages(tmp_path: Path) -> None:
     write(tmp_path, **{f"a{one}{other}": "" for one in "abcdefgh" for other in "abcdefgh"})
     assert len(locales_in(tmp_path)) == MOST_LOCALES
+
+
+def test_a_seal_is_of_the_manifest_and_of_every_message_file(tmp_path: Path) -> None:
+    def now(text: str = "{}") -> str:
+        return seal(text, files_in(tmp_path))
+
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text)
+        return now()
+
+    seals = [
+        now(), now("{ }"), write("en-US.ftl", "a = b"), write("en-US.ftl", "a = c"), write("de.ftl", "a = c"),
+        write("de.ftl", ""),
+    ]  # fmt: skip
+    assert len(set(seals)) == len(seals)
+    (tmp_path / "notes.txt").write_text("no message file")
+    assert now() == seals[-1]
+    assert now() == now()

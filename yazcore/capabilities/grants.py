@@ -52,7 +52,8 @@ class Grant:
     * `enabled`: whether it may be active at all.
     * `capabilities`, `denied`: identities (`Capability.identity`) that the user allowed, and refused or revoked.
     * `places`: the folder for each place name.
-    * `digests`: of each tool, resource and prompt as it was when granted (design 4).
+    * `digests`: of each tool, resource and prompt as it was when granted (design 4); `seal`: of the files that they
+      were made from (`messages.seal`), empty where it is not known.
     """
 
     plugin: str
@@ -63,6 +64,7 @@ class Grant:
     denied: tuple[str, ...] = ()
     places: Mapping[str, str] = attrs.field(factory=dict)
     digests: Mapping[str, str] = attrs.field(factory=dict)
+    seal: str = ""
     time: str = ""
 
     @property
@@ -87,6 +89,11 @@ class Grants:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._grants = Watched(home, FILE, _read)
+
+    @property
+    def home(self) -> Home:
+        """The folder that they are kept in."""
+        return self._home
 
     def get(self, plugin: str) -> Grant | None:
         """The entry of one plugin."""
@@ -188,6 +195,7 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "denied": _is_texts,
     "places": _is_text_by_text,
     "digests": _is_text_by_text,
+    "seal": _is_text,
     "time": _is_text,
 }
 

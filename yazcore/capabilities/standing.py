@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import attrs
@@ -44,13 +45,21 @@ def granted_set(manifest: Manifest, grant: Grant | None, origin: str) -> Granted
     return attrs.evolve(held, allowed=held.allowed | shipped)
 
 
-def standing(manifest: Manifest, digests: Mapping[str, str], grant: Grant | None, origin: str) -> Standing:
+def standing(
+    manifest: Manifest,
+    digests: Mapping[str, str],
+    grant: Grant | None,
+    origin: str,
+    why: Mapping[str, str] = MappingProxyType({}),
+) -> Standing:
     """Where the plugin stands.
 
-    `digests` are those of the manifest at hand (`manifest.comparison.digests`). A third-party plugin is held until it
-    is granted, even if it asks for nothing; then again if it asks for a required capability that the user has neither
-    allowed, in itself or in a wider one, nor denied, or if a tool, resource or prompt is new or changed. One that
-    asks for less, or has lost a tool, is not held.
+    `digests` are those of the manifest at hand (`manifest.comparison.digests`). `why` says more of a change, by digest
+    or by a capability's identity (`manifest.changes.explained`); it decides nothing.
+
+    A third-party plugin is held until it is granted, even if it asks for nothing; then again if it asks for a required
+    capability that the user has neither allowed, in itself or in a wider one, nor denied, or if a tool, resource or
+    prompt is new or changed. One that asks for less, or has lost a tool, is not held.
     """
     runtime: RuntimeName = "trusted" if _is_shipped(origin) else "isolated"
     if grant is not None and grant.given:
@@ -63,13 +72,17 @@ def standing(manifest: Manifest, digests: Mapping[str, str], grant: Grant | None
     asks = tuple(one for one in manifest.capabilities if not one.optional and not held.decides(one))
     if grant is None or not grant.given:
         return Standing(state="held", reasons=("it has not been granted",), asks=asks, runtime=runtime)
-    reasons = [f"it asks for more: {one.sentence()}" for one in asks]
+    reasons = [f"it asks for more: {one.sentence()}{_more('; ', why.get(one.identity))}" for one in asks]
     for name, digest in digests.items():
         if name not in grant.digests:
             reasons.append(f"{name} is new since it was granted")
         elif grant.digests[name] != digest:
-            reasons.append(f"{name} has changed since it was granted")
+            reasons.append(f"{name} has changed since it was granted{_more(': ', why.get(name))}")
     return Standing(state="held" if reasons else "allowed", reasons=tuple(reasons), asks=asks, runtime=runtime)
+
+
+def _more(mark: str, said: str | None) -> str:
+    return f"{mark}{said}" if said else ""
 
 
 def _is_shipped(origin: str) -> bool:

@@ -12,6 +12,7 @@ import attrs
 
 from yazcore.contract import Contract
 from yazcore.manifest.comparison import Change, Comparison, canonical, plain
+from yazcore.manifest.messages import FALLBACK
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed
 from yazcore.manifest.preview import Entry, Mark, Preview, Section, host_messages, reach, tool_facts
@@ -48,16 +49,19 @@ def page(old: Target, new: Target, comparison: Comparison, contract: Contract, l
     )
 
 
-def explained(comparison: Comparison, plugin_id: str, contract: Contract, locale: str) -> dict[str, str]:
-    """Why an update waits, for what is in both versions: by digest (`tools/find`), and by a capability's identity."""
-    say = host_messages(locale).text
+def explained(comparison: Comparison, plugin_id: str, contract: Contract) -> dict[str, str]:
+    """What an update changes, to go on an English sentence: by digest (`tools/find`), or a capability's identity.
+
+    Only of what is in both versions: of what is new, its name says enough.
+    """
+    say = host_messages(FALLBACK).text
     found = {}
     for change in comparison.changes:
         if change.change != "changed":
             continue
         name = change.after.identity if change.what == "capabilities" else f"{change.what}/{change.name}"
         if facts := _Told(change, plugin_id, contract, say).facts():
-            found[name] = ("; " if change.what == "capabilities" else " ").join(facts)
+            found[name] = "; ".join(f"{fact[:1].lower()}{fact[1:].removesuffix('.')}" for fact in facts)
     return found
 
 

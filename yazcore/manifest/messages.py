@@ -6,8 +6,9 @@ running anything of the plugin, and whatever is wrong in them costs one text, ne
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -246,17 +247,29 @@ def _faults_in(body: list[Any]) -> Iterator[TextFault]:
 
 
 def texts(manifest: Manifest, folder: Path | None) -> dict[str, dict[str, str]]:
-    """What a manifest's message keys say in every locale that the plugin has, as people and models will read it.
+    """What a manifest's message keys say in every locale that the plugin has, as people and models will read it."""
+    return texts_of(manifest, files_in(folder))
 
-    For digests: a text of another message that one of them names is in it.
-    """
+
+def texts_of(manifest: Manifest, files: Iterable[MessageFile]) -> dict[str, dict[str, str]]:
+    """The same, of message files that were read. For digests: a text that one of them names is in it."""
     keys = sorted({key for key, _ in manifest.message_keys()})
     found: dict[str, dict[str, str]] = {}
-    for file in _files_in(folder):
+    for file in files:
         said = {key: text for key in keys if (text := file.format(key)[0]) is not None}
         if said:
             found[file.locale] = said
     return found
+
+
+def seal(text: str, files: Iterable[MessageFile]) -> str:
+    """SHA-256 in hex over a manifest's text and its message files: as long as it is the same, no digest is another."""
+    whole = hashlib.sha256()
+    for part in (text, *(part for file in files for part in (file.locale, file.text))):
+        data = b"-" if part is None else part.encode("utf-8", "surrogatepass")
+        whole.update(b"%d:" % (-1 if part is None else len(data)))
+        whole.update(data)
+    return whole.hexdigest()
 
 
 def check_messages(manifest: Manifest, folder: Path | None) -> tuple[Violation, ...]:
@@ -268,7 +281,7 @@ def check_messages(manifest: Manifest, folder: Path | None) -> tuple[Violation, 
 
 
 def _violations(manifest: Manifest, folder: Path | None) -> Iterator[Violation]:
-    files = {file.locale: file for file in _files_in(folder)}
+    files = {file.locale: file for file in files_in(folder)}
     named = dict(
         reversed([*manifest.message_keys()])
     )  # a key that is named twice has the place where it is named first
@@ -289,7 +302,8 @@ def _violations(manifest: Manifest, folder: Path | None) -> Iterator[Violation]:
         yield from _file_violations(file, named.keys())
 
 
-def _files_in(folder: Path | None) -> list[MessageFile]:
+def files_in(folder: Path | None) -> list[MessageFile]:
+    """The message files of a folder, by locale: read, and not parsed before somebody asks for a text."""
     if folder is None:
         return []
     return [MessageFile(folder / f"{locale}.ftl", locale) for locale in locales_in(folder)]
