@@ -274,7 +274,7 @@ def test_settings_of_the_wrong_type_refuse_the_plugin_and_name_the_line(hosts: H
     document = declared("a", settings=[{"key": "limit", "type": "integer", "default": 3, "descriptionKey": "text"}])
     _, states = hosts.start((document, tools_of("a")))
     assert [(one.code, one.message) for one in states["demo"].violations] == [
-        ("setting-wrong-type", "settings.toml: plugins.demo.limit is no integer")
+        ("setting-wrong-type", "settings.toml: plugins.demo.limit is not an integer")
     ]
 
 
@@ -301,3 +301,32 @@ def test_help_and_the_documents_come_from_what_is_active(hosts: Hosts) -> None:
     later = asyncio.run(host.gate.call_tool(OWNER, "help", {})).structured
     assert later is not None
     assert entry not in later["tools"]["read"]
+
+
+FORMAT = HEAD + """
+from yazcore import Format
+
+class Plugin:
+    def __init__(self, context):
+        self.context = context
+
+    @hookimpl
+    def registerFormat(self):
+        return [Format("ID", find_entry=len, outline=len, plan=len, collect=len)]
+"""
+
+
+def test_of_two_formats_for_one_extension_the_later_in_id_order_is_refused(hosts: Hosts) -> None:
+    def plugin(plugin_id: str, form: str) -> tuple[dict[str, Any], str]:
+        formats = [{"id": form, "nameKey": "text", "extensions": [".bib"]}]
+        return manifest(plugin_id, provides={"formats": formats}), FORMAT.replace("ID", form)
+
+    host, statuses = hosts.start(plugin("zzz", "one"), plugin("aaa", "two"))
+    assert (statuses["aaa"].state, statuses["zzz"].state) == ("active", "refused")
+    assert list(host.catalogue.now.formats) == ["two"]
+    (difference,) = statuses["zzz"].differences
+    assert (difference.change, difference.message, difference.fix) == (
+        "duplicate",
+        "'.bib' already belongs to a format of the active plugin 'aaa'",
+        "choose another id and other extensions, or switch one of the two plugins off",
+    )

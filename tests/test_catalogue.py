@@ -154,12 +154,16 @@ def test_prompts_commands_and_formats_are_listed_with_their_texts() -> None:
     assert (now.formats["bib"].plugin, now.formats["bib"].name) == ("a", "text of a")
 
 
-def test_nobody_takes_a_format_from_what_ships() -> None:
+def test_one_format_id_and_one_extension_belong_to_one_plugin() -> None:
     catalogue = Catalogue()
-    form = FormatDeclaration(id="bib", name_key="k", extensions=(".bib",))
-    catalogue.add(plugin("aaa", formats=(form,), origin="installed"))
-    catalogue.add(plugin("zzz", formats=(form,)))
-    assert catalogue.now.formats["bib"].plugin == "zzz"
+    catalogue.add(plugin("a", formats=(FormatDeclaration(id="bib", name_key="k", extensions=(".bib", ".bst")),)))
+    same_id = FormatDeclaration(id="bib", name_key="k", extensions=(".other",))
+    same_extension = FormatDeclaration(id="biblatex", name_key="k", extensions=(".BST", ".other"))
+    neither = FormatDeclaration(id="tex", name_key="k", extensions=(".tex",))
+    assert [
+        collisions(catalogue.now, plugin("b", formats=(one,)).manifest, own=False)
+        for one in (same_id, same_extension, neither)
+    ] == [[("formats", "bib", "a")], [("formats", ".bst", "a")], []]
 
 
 def test_what_is_active_never_changes_under_a_reader() -> None:

@@ -28,7 +28,7 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ("manifest", "design_rules")),
     (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "plugin_folders", "typed")),
     (4, ("runtimes",)),
-    (5, ("differences", "installed", "plugin_context", "activation", "granting", "gate")),
+    (5, ("differences", "installed", "plugin_context", "activation", "asking", "granting", "gate")),
     (6, ("control", "mcp", "host", "check", "install", "registry", "serving", "syncing")),
     (7, ("writing",)),
     (8, ("testing",)),
@@ -41,6 +41,9 @@ ORDER = [room for _, rooms in FLOORS for room in rooms]
 
 BESIDE = {
     ("activation", "differences"),
+    ("asking", "activation"),
+    ("asking", "differences"),
+    ("asking", "plugin_context"),
     ("granting", "installed"),
     ("host", "mcp"),
     ("serving", "control"),

@@ -479,7 +479,7 @@ def test_a_command_gives_its_text_and_may_write(
         ("stops", [], "command-failed", "stops was stopped"),
         ("echo", ["\udcff"], "command-arguments",
          "the arguments cannot be passed on: /0 holds half of a surrogate pair"),
-        ("nothing", [], "not-active", "demo has no active commands 'nothing'"),
+        ("nothing", [], "not-active", "demo has no 'nothing' among its commands"),
     ],
 )  # fmt: skip
 def test_a_command_that_fails_says_why(
@@ -517,9 +517,9 @@ def test_a_command_that_does_not_end_is_told_so_and_given_up(
 
 
 def test_what_is_not_active_is_not_called(commands: Host) -> None:
-    with pytest.raises(YazError, match="nobody has no active panels 'load'") as raised:
+    with pytest.raises(YazError, match="nobody is not active") as raised:
         commands.call("panels", "nobody", "load", "handler", call=Call(posture="read"))
-    assert (raised.value.code, raised.value.fix) == ("not-active", "yaz show nobody says what is active")
+    assert (raised.value.code, raised.value.fix) == ("not-active", "yaz show nobody says why, if it is installed")
 
 
 def test_outside_a_call_nobody_asks_and_nothing_is_told_of_permissions(commands: Host) -> None:

@@ -170,6 +170,13 @@ class Activation:
 
 
 def _collision(key: str, name: str, other: str) -> Difference:
+    if key == "formats":
+        return Difference(
+            key, name, "duplicate",
+            f"{name!r} already belongs to a format of the active plugin {other!r}",
+            "choose another id and other extensions, or switch one of the two plugins off",
+            declared=name, registered=name,
+        )  # fmt: skip
     return Difference(
         key, name, "duplicate",
         f"{name!r} would have the same exposed name as one of the active plugin {other!r}",

@@ -171,6 +171,7 @@ def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, 
     taken = {("tools", folded(name)): tool.plugin for name, tool in now.tools.items()}
     taken |= {("prompts", folded(name)): prompt.plugin for name, prompt in now.prompts.items()}
     taken |= {("resources", address): resource.plugin for address, resource in now.resources.items()}
+    taken |= {("formats", claim): one.plugin for one in now.formats.values() for claim in one.declaration.claims}
     wanted = [
         ("tools", tool.name, folded(exposed(manifest.id, tool.name, own))) for tool in manifest.provides.tools
     ]
@@ -179,6 +180,7 @@ def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, 
         for prompt in manifest.provides.prompts
     ]
     wanted += [("resources", one.address, one.address) for one in manifest.provides.resources]
+    wanted += [("formats", claim, claim) for one in manifest.provides.formats for claim in sorted(one.claims)]
     return [
         (key, name, other)
         for key, name, exposed in wanted
@@ -193,8 +195,7 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
     formats: dict[str, ActiveFormat] = {}
     commands: dict[tuple[str, str], ActiveCommand] = {}
     actions: set[str] = set()
-    # what ships with the host comes first: nobody takes a format from it
-    for plugin_id, plugin in sorted(plugins.items(), key=lambda one: (one[1].origin == "installed", one[0])):
+    for plugin_id, plugin in sorted(plugins.items()):
         provides, own = plugin.manifest.provides, plugin.own
         actions |= plugin.manifest.actions
         for tool in provides.tools:
@@ -216,9 +217,7 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
                 plugin=plugin_id, exposed=name, declaration=prompt, description=plugin.text(prompt.description_key)
             )
         for form in provides.formats:
-            formats.setdefault(
-                form.id, ActiveFormat(plugin=plugin_id, declaration=form, name=plugin.text(form.name_key))
-            )
+            formats[form.id] = ActiveFormat(plugin=plugin_id, declaration=form, name=plugin.text(form.name_key))
         for command in provides.commands:
             commands[plugin_id, command.id] = ActiveCommand(
                 plugin=plugin_id, declaration=command, name=plugin.text(command.name_key)

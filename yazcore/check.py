@@ -20,23 +20,14 @@ from types import ModuleType
 from typing import Any
 
 import attrs
-import pluggy
 
-from yazcore.activation import collect
-from yazcore.capabilities.denials import DenialLog
-from yazcore.capabilities.standing import granted_set
+from yazcore.asking import NotAsked, registered
 from yazcore.contract import Contract
-from yazcore.differences import WrongReturn, differences
-from yazcore.home import Home
+from yazcore.differences import differences
 from yazcore.manifest.checking import check_reading
 from yazcore.manifest.discovery import FILE_NAME, Found, Skipped, builtin, discover
 from yazcore.manifest.distributions import normalized
-from yazcore.manifest.model import Manifest
 from yazcore.manifest.reading import Reading, read_found
-from yazcore.plugin_context import make_context
-from yazcore.results import ResultStore
-from yazcore.runtimes.base import HooksRefused, PluginFailed, PluginSource
-from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.violations import Difference, Violation, YazError, errors
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -281,47 +272,8 @@ def _check_package(package: Path, reading: Reading, contract: Contract, static: 
     violations = check_reading(reading, package)
     if static or reading.manifest is None or errors(violations):
         return Report(violations=violations)
-    started = _start(reading.manifest, package, contract)
-    return attrs.evolve(started, violations=(*violations, *started.violations))
-
-
-def _start(manifest: Manifest, package: Path, contract: Contract) -> Report:
-    """Start the plugin and compare what its hooks return with its manifest. Nothing of it is left running."""
-    with tempfile.TemporaryDirectory(prefix="yaz-check-") as scratch:
-        home = Home(Path(scratch))
-        # default settings, an empty data folder, all it requires granted, no place bound
-        context, _ = make_context(
-            manifest,
-            package,
-            home=home,
-            granted=lambda: granted_set(manifest, None, "builtin"),
-            denials=DenialLog(home),
-            results=ResultStore(),
-            locale="en-US",
-        )
-        source = PluginSource(manifest=manifest, folder=package, context=context, contract=contract)
-        try:
-            running = TrustedRuntime().start(source)
-        except PluginFailed as failed:
-            return _failed(failed)
-        except HooksRefused as refused:
-            return Report(violations=tuple(Violation(one.code, one.message, one.fix) for one in refused.faults))
-        try:
-            registered = collect(running, contract)
-        except PluginFailed as failed:
-            return _failed(failed)
-        except WrongReturn as wrong:
-            fix = "return a list of the objects that the hook is for"
-            return Report(violations=(Violation("hook-return", f"{manifest.id} {manifest.version}: {wrong}", fix),))
-        except pluggy.PluginValidationError as wrong:
-            fix = "take only the hook's own arguments"
-            return Report(violations=(Violation("hook-parameters", str(wrong), fix),))
-        finally:
-            running.close()
-        return Report(differences=differences(manifest, contract, registered))
-
-
-def _failed(failed: PluginFailed) -> Report:
-    trace = failed.failure.trace if failed.failure is not None else ""
-    fix = "mend what it raised; until it starts, nothing can be compared"
-    return Report(violations=(Violation("plugin-failed", str(failed), fix),), trace=trace)
+    try:
+        found = differences(reading.manifest, contract, registered(reading.manifest, package, contract))
+    except NotAsked as problem:
+        return Report(violations=(*violations, *problem.violations), trace=problem.trace)
+    return Report(violations=violations, differences=found)

@@ -37,6 +37,11 @@ class FormatDeclaration:
     name_key: str
     extensions: tuple[str, ...]
 
+    @property
+    def claims(self) -> frozenset[str]:
+        """What no two formats may share: the id, and each extension as it compares."""
+        return frozenset({self.id, *(extension.lower() for extension in self.extensions)})
+
 
 @attrs.frozen(kw_only=True)
 class Param:

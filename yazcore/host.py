@@ -217,13 +217,13 @@ class Host:
         `NotPortable` for arguments that are no plain data.
         """
         active = self.catalogue.now.plugins.get(plugin)
+        if active is None:
+            raise YazError("not-active", f"{plugin} is not active", f"yaz show {plugin} says why, if it is installed")
         try:
-            if active is None:
-                raise KeyError(plugin)
             future: Future[Any] = active.running.submit(key, name, field, call, *args)
         except (KeyError, RuntimeError):  # RuntimeError: it was taken out a moment ago
             raise YazError(
-                "not-active", f"{plugin} has no active {key} {name!r}", f"yaz show {plugin} says what is active"
+                "not-active", f"{plugin} has no {name!r} among its {key}", f"yaz show {plugin} says what it has"
             ) from None
         return future
 

@@ -15,17 +15,13 @@ from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import services
 from yazcore.home import Home
 from yazcore.manifest.address_rules import is_media_type
+from yazcore.manifest.contribution_rules import setting_fits
 from yazcore.manifest.messages import Messages
 from yazcore.manifest.model import Manifest
 from yazcore.results import LONGEST_SECONDS, RESULT_PREFIX, ResultStore
 from yazcore.violations import Violation
 
-_JSON_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-}
+_WORDS = {"string": "a text", "boolean": "true or false", "integer": "an integer", "number": "a number"}
 
 
 def make_context(
@@ -93,11 +89,11 @@ def setting_violations(manifest: Manifest, home: Home) -> list[Violation]:
     return [
         Violation(
             "setting-wrong-type",
-            f"settings.toml: plugins.{manifest.id}.{setting.key} is no {setting.type}",
-            f"write a {setting.type}, or take the line out",
+            f"settings.toml: plugins.{manifest.id}.{setting.key} is not {_WORDS[setting.type]}",
+            f"write {_WORDS[setting.type]}, or take the line out",
         )
         for setting in manifest.provides.settings
-        if setting.key in given and type(given[setting.key]) not in _JSON_TYPES[setting.type]
+        if setting.key in given and not setting_fits(setting, given[setting.key])
     ]
 
 

@@ -16,25 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import pluggy
 
-from yazcore.activation import collect
-from yazcore.capabilities.denials import DenialLog
-from yazcore.capabilities.standing import granted_set
+from yazcore.asking import NotAsked, registered
 from yazcore.check import importable, read_package, source_of
 from yazcore.contract import Contract
-from yazcore.differences import WrongReturn, differences
-from yazcore.home import Home
+from yazcore.differences import differences
 from yazcore.manifest.checking import check_reading
 from yazcore.manifest.discovery import FILE_NAME, builtin
-from yazcore.manifest.model import Manifest
 from yazcore.manifest.reading import Reading, read, read_found
 from yazcore.manifest.structure import structure
 from yazcore.manifest.sync import Change, bare, obstacles, sync
-from yazcore.plugin_context import make_context
-from yazcore.results import ResultStore
-from yazcore.runtimes.base import HooksRefused, PluginFailed, PluginSource
-from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.violations import Difference, Violation, YazError, errors
 
 
@@ -112,10 +103,10 @@ def _synced(package: Path, reading: Reading, contract: Contract, own: bool, prun
     if started.manifest is None:
         return SyncReport(violations=started.violations)
     try:
-        registered = _registered(started.manifest, package, contract)
-    except _NotAsked as problem:
+        contributed = registered(started.manifest, package, contract)
+    except NotAsked as problem:
         return SyncReport(violations=problem.violations, trace=problem.trace)
-    synced = sync(reading.text, registered, contract, prune=prune)
+    synced = sync(reading.text, contributed, contract, prune=prune)
     after = read(synced.text.encode(), contract, own=own, package=home)
     draft, _ = structure(after.document, contract)
     assert draft is not None, "sync makes no other kind of document"
@@ -128,52 +119,8 @@ def _synced(package: Path, reading: Reading, contract: Contract, own: bool, prun
         changes=synced.changes,
         written=bool(write and synced.changes),
         violations=check_reading(after, package),
-        differences=differences(draft, contract, registered),
+        differences=differences(draft, contract, contributed),
     )
-
-
-class _NotAsked(Exception):
-    """The plugin could not be asked what it contributes."""
-
-    def __init__(self, *violations: Violation, trace: str = "") -> None:
-        super().__init__()
-        self.violations = violations
-        self.trace = trace
-
-
-def _registered(manifest: Manifest, package: Path, contract: Contract) -> dict[str, tuple[Any, ...]]:
-    """What the plugin's hooks return. Nothing of it is left running. Raises `_NotAsked`."""
-    with tempfile.TemporaryDirectory(prefix="yaz-sync-") as scratch:
-        home = Home(Path(scratch))
-        # default settings, an empty data folder, all it requires granted, no place bound
-        context, _ = make_context(
-            manifest,
-            package,
-            home=home,
-            granted=lambda: granted_set(manifest, None, "builtin"),
-            denials=DenialLog(home),
-            results=ResultStore(),
-            locale="en-US",
-        )
-        source = PluginSource(manifest=manifest, folder=package, context=context, contract=contract)
-        try:
-            running = TrustedRuntime().start(source)
-            try:
-                return collect(running, contract)
-            finally:
-                running.close()
-        except PluginFailed as failed:
-            trace = failed.failure.trace if failed.failure is not None else ""
-            fix = "mend what it raised; until it starts, nobody knows what it contributes"
-            raise _NotAsked(Violation("plugin-failed", str(failed), fix), trace=trace) from None
-        except HooksRefused as refused:
-            raise _NotAsked(*(Violation(one.code, one.message, one.fix) for one in refused.faults)) from None
-        except WrongReturn as wrong:
-            fix = "return a list of the objects that the hook is for"
-            message = f"{manifest.id} {manifest.version}: {wrong}"
-            raise _NotAsked(Violation("hook-return", message, fix)) from None
-        except pluggy.PluginValidationError as wrong:
-            raise _NotAsked(Violation("hook-parameters", str(wrong), "take only the hook's own arguments")) from None
 
 
 def _replace(file: Path, before: bytes, after: bytes) -> None:

@@ -21,6 +21,7 @@ from yazcore.writing.sample import MENDED, MISTAKE, copy_sample
 Say = Callable[[str, str], None]
 """`say(step, result)`: one line for a person."""
 
+_LOOK = "yaz demo --keep FOLDER, then YAZ_HOME=FOLDER/home yaz log shows the calls; please report this"
 _QUERY = "muller cost risk"
 _ANCHOR = "sensors under every desk @nyhan2019"
 
@@ -29,7 +30,7 @@ class StepFailed(YazError):
     """A step of the demo did not give what it should."""
 
     def __init__(self, step: str, message: str) -> None:
-        super().__init__("demo-failed", f"{step}: {message}", "yaz log shows the calls; please report this")
+        super().__init__("demo-failed", f"{step}: {message}", _LOOK)
 
 
 async def run_demo(folder: Path, say: Say) -> Path:
