@@ -28,6 +28,7 @@ from yazcore.host import Host
 from yazcore.mcp.results import tool_result
 from yazcore.mcp.surface import tool_object
 from yazcore.permissions import OWNER, Principal
+from yazcore.permissions.curation import Curation
 from yazcore.permissions.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -38,16 +39,24 @@ class Serving:
     """What `yaz serve` and `yaz demo` run. `commands` are the application's own, beside those for every host.
 
     One application serves from a home folder: `run` sees to it (`control.only_one`), unless `alone` says that whoever
-    calls has done so, before it opened its plugins.
+    calls has done so, before it opened its plugins. `curation`: which tools are there, for agents and for `yaz call`.
     """
 
     def __init__(
-        self, host: Host, *, port: int = 0, commands: Mapping[str, Command] | None = None, alone: bool = False
+        self,
+        host: Host,
+        *,
+        port: int = 0,
+        commands: Mapping[str, Command] | None = None,
+        alone: bool = False,
+        curation: Curation | None = None,
     ) -> None:
         from yazcore.mcp.listener import Listener  # the SDK is loaded by whoever serves, not by whoever lists tools
 
         self._host = host
-        self._listener = Listener(host, port=port, named=Tokens(host.home).principal_of)
+        curation = curation or Curation()
+        self._user = curation.of(OWNER)
+        self._listener = Listener(host, port=port, named=Tokens(host.home).principal_of, curation=curation)
         self._commands = dict(commands or {})
         self._alone = alone
         self._stop = anyio.Event()
@@ -65,8 +74,9 @@ class Serving:
 
     async def _hold(self, address: Address, task_status: anyio.abc.TaskStatus[Address]) -> None:
         """The MCP server is on: open the user's door, say so, wait, and undo all of it."""
-        calls = _Calls(self._host, asyncio.get_running_loop())
-        control = Control({**commands_of(self._host, calls, self._request_stop()), **self._commands})
+        calls = _Calls(self._host, self._user, asyncio.get_running_loop())
+        shared = commands_of(self._host, self._user, calls, self._request_stop())
+        control = Control({**shared, **self._commands})
         control.start()
         try:
             announce(self._host.home, url=address.url, token=address.token, control=control)
@@ -100,8 +110,9 @@ class Serving:
 class _Calls:
     """The calls that come through the user's door: on the server's loop, and ended with the server."""
 
-    def __init__(self, host: Host, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, host: Host, user: Principal, loop: asyncio.AbstractEventLoop) -> None:
         self._host = host
+        self._user = user
         self._loop = loop
         self._running: set[Future[Any]] = set()
 
@@ -109,7 +120,9 @@ class _Calls:
         """The command `call`."""
         underway = Underway(future=Future())
         future = asyncio.run_coroutine_threadsafe(
-            call_json(self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report),
+            call_json(
+                self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report, self._user
+            ),
             self._loop,
         )
         self._running.add(future)
@@ -122,8 +135,8 @@ class _Calls:
             future.cancel()
 
 
-def commands_of(host: Host, calls: _Calls, stop: Callable[[], None]) -> dict[str, Command]:
-    """What the user's own commands may ask of a running application, whatever it is."""
+def commands_of(host: Host, user: Principal, calls: _Calls, stop: Callable[[], None]) -> dict[str, Command]:
+    """What the user's own commands may ask of a running application, whatever it is; `user` is who asks."""
 
     def run_command(arguments: dict[str, Any]) -> str | None:
         return host.run_command(
@@ -137,10 +150,10 @@ def commands_of(host: Host, calls: _Calls, stop: Callable[[], None]) -> dict[str
     return {
         "status": lambda arguments: {
             "plugins": len(host.catalogue.now.plugins),
-            "tools": len(host.catalogue.now.tools),
+            "tools": len(host.gate.tools(user)),
         },
         "plugins": lambda arguments: plugins_json(host, live=True),
-        "tools": lambda arguments: tools_json(host, live=True),
+        "tools": lambda arguments: tools_json(host, live=True, principal=user),
         "permissions": lambda arguments: permissions_json(host),
         "call": calls.start,
         "refresh": lambda arguments: refresh(host),
@@ -190,9 +203,11 @@ def permissions_json(host: Host) -> list[dict[str, str]]:
     )
 
 
-async def call_json(host: Host, name: str, arguments: Any, report: Report | None = None) -> dict[str, Any]:
+async def call_json(
+    host: Host, name: str, arguments: Any, report: Report | None = None, principal: Principal = OWNER
+) -> dict[str, Any]:
     """`yaz call` (design 9): the result object of `tools/call`, or `{"error": {"code", "message"}}`."""
     try:
-        return tool_result(await host.gate.call_tool(OWNER, name, arguments, report))
+        return tool_result(await host.gate.call_tool(principal, name, arguments, report))
     except ProtocolFault as fault:
         return {"error": {"code": fault.code, "message": fault.message}}

@@ -9,11 +9,14 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, say
 from yazcore.control import not_running, only_one, running, wait_until_over
 from yazcore.home import Home
+from yazcore.permissions import OWNER
+from yazcore.permissions.curation import Curation, profile
 from yazcore.violations import YazError
 
 if TYPE_CHECKING:
@@ -33,21 +36,29 @@ _STOP_SECONDS = 60.0
     "--port", type=click.IntRange(0, 65535), default=0, help="A port of your own choice; 0 lets the system choose."
 )
 @click.option("--locale", default="en-US", help="The language of what agents read.")
+@click.option("--profile", "profile_name", metavar="NAME", help="Only the tools of this profile in settings.toml.")
+@click.option("--read-only", is_flag=True, help="Only tools that read.")
 @format_options
-def serve(projects: tuple[Path, ...], port: int, locale: str, as_json: bool) -> None:
+def serve(
+    projects: tuple[Path, ...], port: int, locale: str, profile_name: str | None, read_only: bool, as_json: bool
+) -> None:
     """Hold PROJECTS open and switch the MCP server on, until Ctrl-C.
 
     Without PROJECTS, the folders under `roots` in settings.toml are held open. A second Ctrl-C ends it at once.
     """
     home = Home()
+    curation = Curation() if profile_name is None else profile(home.settings(), profile_name)
+    curation = attrs.evolve(curation, read_only=curation.read_only or read_only)
     with only_one(home):
         import anyio
 
         plugins_aside()
-        anyio.run(_serve, home, projects, port, locale, as_json)
+        anyio.run(_serve, home, projects, port, locale, curation, as_json)
 
 
-async def _serve(home: Home, projects: tuple[Path, ...], port: int, locale: str, as_json: bool) -> None:
+async def _serve(
+    home: Home, projects: tuple[Path, ...], port: int, locale: str, curation: Curation, as_json: bool
+) -> None:
     import anyio
 
     from yazcore.writing.application import open_writing
@@ -60,7 +71,7 @@ async def _serve(home: Home, projects: tuple[Path, ...], port: int, locale: str,
             application = await anyio.to_thread.run_sync(lambda: open_writing(home, projects, locale=locale))
             try:
                 if not ending.is_set():
-                    await _hold(application, home, port, as_json, ending)
+                    await _hold(application, home, port, curation, as_json, ending)
             finally:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(application.close)
@@ -82,13 +93,17 @@ async def _watch(signals: Any, ending: anyio.Event) -> None:
         ending.set()
 
 
-async def _hold(application: WritingApp, home: Home, port: int, as_json: bool, ending: anyio.Event) -> None:
+async def _hold(
+    application: WritingApp, home: Home, port: int, curation: Curation, as_json: bool, ending: anyio.Event
+) -> None:
     """Serve until a signal, or until `yaz stop`."""
     import anyio
 
     from yazcore.serving import Serving
 
-    serving = Serving(application.host, port=port, commands={"run": _run_command(application)}, alone=True)
+    serving = Serving(
+        application.host, port=port, commands={"run": _run_command(application)}, alone=True, curation=curation
+    )
 
     async def end_when_told(tasks: TaskGroup) -> None:
         await ending.wait()
@@ -98,7 +113,7 @@ async def _hold(application: WritingApp, home: Home, port: int, as_json: bool, e
     async with anyio.create_task_group() as tasks:
         address = await tasks.start(serving.run)
         tasks.start_soon(end_when_told, tasks)
-        _say_ready(address, application, home, as_json)
+        _say_ready(address, application, home, curation, as_json)
         await serving.stopped()
         tasks.cancel_scope.cancel()
 
@@ -115,7 +130,9 @@ def _run_command(application: WritingApp) -> Command:
     return run
 
 
-def _say_ready(address: Address, application: WritingApp, home: Home, as_json: bool) -> None:
+def _say_ready(
+    address: Address, application: WritingApp, home: Home, curation: Curation, as_json: bool
+) -> None:
     url, token, projects = address.url, address.token, application.projects()
     if as_json:
         print_json({"url": url, "token": token, "projects": projects}, indent=None)
@@ -126,6 +143,8 @@ def _say_ready(address: Address, application: WritingApp, home: Home, as_json: b
         say(f"project:    {harmless(project['name'])} ({project['projectId']})")
     for line in _closed_roots(application):
         say(line)
+    if curation != Curation():
+        say(f"tools:      {_curated(application, curation)}")
     statuses = [status.as_json() for status in application.host.plugins()]
     from yazcore.cli.plugins import ways_in
 
@@ -148,6 +167,14 @@ def _closed_roots(application: WritingApp) -> list[str]:
     if not application.workspace.roots:
         lines.append("project:    none; name folders: yaz serve FOLDER, or roots in settings.toml")
     return lines
+
+
+def _curated(application: WritingApp, curation: Curation) -> str:
+    """Which tools are there, and which names of the profile are of none."""
+    offered = [tool.exposed for tool in application.host.gate.tools(curation.of(OWNER))]
+    unknown = sorted((curation.tools or frozenset()) - application.host.catalogue.now.tools.keys())
+    none = f"; there is no {', '.join(map(harmless, unknown))}" if unknown else ""
+    return f"{', '.join(offered)} (of {len(application.host.catalogue.now.tools)}{none})"
 
 
 def _connections(url: str, token: str) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ from yazcore.mcp.asgi import HEADER_BYTES, Authenticate, Entrance
 from yazcore.mcp.connection import Connection
 from yazcore.mcp.server import Face
 from yazcore.permissions import OWNER, Principal
+from yazcore.permissions.curation import Curation
 from yazcore.violations import YazError
 
 if TYPE_CHECKING:
@@ -62,13 +63,16 @@ class Listener:
     """The MCP server of a host on 127.0.0.1: on while `run` runs, off after `stop`; it may be switched on again.
 
     `port` 0 lets the system choose. The token of a start is new each time and stands for the owner; `named` says whose
-    any other token is (named tokens open nothing while the listener is off).
+    any other token is (named tokens open nothing while the listener is off). `curation`: what there is for all of them.
     """
 
-    def __init__(self, host: Host, *, port: int = 0, named: Authenticate = _nobody) -> None:
+    def __init__(
+        self, host: Host, *, port: int = 0, named: Authenticate = _nobody, curation: Curation | None = None
+    ) -> None:
         self._host = host
         self._port = port
         self._named = named
+        self._curation = curation or Curation()
         self._start: _Start | None = None
 
     @property
@@ -83,11 +87,16 @@ class Listener:
         """
         if self._start is not None:
             raise YazError("listener-on", "the MCP server is on already", "switch it off before switching it on again")
-        self._start = start = _Start(Face(self._host), _bind(self._port), self._named)
+        self._start = start = _Start(Face(self._host), _bind(self._port), self._whose)
         try:
             await start.serve(task_status)
         finally:
             self._start = None
+
+    def _whose(self, token: str | None) -> Principal | None:
+        """Whom a token stands for, as there is to know for everybody; None: the owner's own."""
+        principal = OWNER if token is None else self._named(token)
+        return None if principal is None else self._curation.of(principal)
 
     async def stop(self) -> None:
         """Switch off: the token is dead and the port closed at once; then open streams end, and that is awaited."""
@@ -114,14 +123,16 @@ def _bind(port: int) -> socket.socket:
 class _Start:
     """One switching-on: one socket, one token, one server."""
 
-    def __init__(self, face: Face, sock: socket.socket, named: Authenticate) -> None:
+    def __init__(
+        self, face: Face, sock: socket.socket, whose: Callable[[str | None], Principal | None]
+    ) -> None:
         port = sock.getsockname()[1]
         self.address = Address(f"http://{_LOOPBACK}:{port}{PATH}", secrets.token_urlsafe(_TOKEN_BYTES))
         self.over = False
         self.done = anyio.Event()
         self._face = face
         self._sock = sock
-        self._named = named
+        self._whose = whose
         self._digest = sha256(self.address.token.encode()).digest()
         self._hosts = (f"{_LOOPBACK}:{port}", f"localhost:{port}")
         self._server: _Server | None = None
@@ -131,8 +142,8 @@ class _Start:
             return None
         # Digests, so that the comparison takes the same time whatever the length (mcp 7).
         if hmac.compare_digest(sha256(token.encode()).digest(), self._digest):
-            return OWNER
-        return self._named(token)
+            return self._whose(None)
+        return self._whose(token)
 
     async def serve(self, task_status: anyio.abc.TaskStatus[Address]) -> None:
         try:
