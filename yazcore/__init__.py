@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Context"),
     "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
+    "yazcore.children": ("Cancellation", "ChildEnded", "run_child"),
     "yazcore.confinement.landlock": ("restrict_files",),
     "yazcore.contract": ("HOOKSPECS", "RESERVED", "Contract"),
     "yazcore.contributions": (
@@ -68,6 +69,9 @@ if TYPE_CHECKING:
     from yazcore.capabilities.errors import CapabilityError as CapabilityError
     from yazcore.capabilities.errors import NoContext as NoContext
     from yazcore.capabilities.errors import ServiceError as ServiceError
+    from yazcore.children import Cancellation as Cancellation
+    from yazcore.children import ChildEnded as ChildEnded
+    from yazcore.children import run_child as run_child
     from yazcore.confinement.landlock import restrict_files as restrict_files
     from yazcore.contract import HOOKSPECS as HOOKSPECS
     from yazcore.contract import RESERVED as RESERVED

@@ -352,6 +352,7 @@ class Host:
                 denials=self.denials,
                 results=self.results,
                 locale=self.locale,
+                runtime=installed.runtime,
             )
         except OSError as error:  # a plugin can spoil its own data folder
             reason = f"its data folder cannot be used: {error.strerror}"

@@ -33,10 +33,12 @@ def make_context(
     denials: DenialLog,
     results: ResultStore,
     locale: str,
+    runtime: str = "trusted",
 ) -> tuple[Context, Broker]:
     """The context of the plugin whose package is `folder`, and the broker that its services ask.
 
-    `granted` gives what it holds at the moment it is asked, so that a revocation counts at the next operation.
+    `granted` gives what it holds at the moment it is asked, so that a revocation counts at the next operation;
+    `runtime` is where its code runs.
     """
     plugin_id = manifest.id
     data_folder = home.plugin_data(plugin_id)
@@ -61,7 +63,8 @@ def make_context(
         message=Messages(manifest.locales_in(folder), locale).text,
         log=logging.getLogger(f"yaz.plugins.{plugin_id}"),
         services=services(
-            broker=broker, plugin=plugin_id, data_folder=data_folder, secrets=Secrets(home), closed=(home.folder,)
+            broker=broker, plugin=plugin_id, data_folder=data_folder, secrets=Secrets(home), closed=(home.folder,),
+            needs_sandbox=runtime != "trusted",
         ),
         publish=publish,
     )

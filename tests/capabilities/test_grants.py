@@ -119,6 +119,7 @@ def test_the_file_is_for_people_and_for_this_user_alone(grants: Grants, home: Ho
                 "capabilities": ['fs-project {"access": "write"}', 'fs-read {"place": "zotero-data"}'],
                 "denied": [],
                 "places": {"zotero-data": "/home/ada/Zotero"},
+                "commands": {},
                 "digests": {"tools/search-library": "ab12"},
                 "seal": "",
                 "time": "2026-10-01T12:00:00+00:00",

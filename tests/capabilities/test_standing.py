@@ -141,7 +141,8 @@ def test_denying_a_capability_of_a_shipped_plugin_leaves_it_trusted() -> None:
 
 
 def test_a_shipped_plugin_holds_all_that_is_not_optional() -> None:
-    assert granted_set(manifest(PROJECT, WEB), None, "builtin") == GrantedSet(allowed=frozenset({PROJECT.identity}))
+    held = granted_set(manifest(PROJECT, WEB), None, "builtin")
+    assert held == GrantedSet(allowed=frozenset({PROJECT.identity}), commands=None)
 
 
 def test_a_shipped_plugin_holds_an_optional_capability_once_it_is_granted() -> None:

@@ -8,19 +8,16 @@ from tests.capabilities.conftest import PLUGIN, Setup
 from yazcore.capabilities.errors import CapabilityError, NoContext
 from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import FileService, services
-from yazcore.kinds import McpClient, Process
+from yazcore.kinds import McpClient
 
 ALL = (
-    Process(commands=("latexmk",)),
     McpClient(servers=("reference-checker",)),
 )
 CALLS = [
-    ("processes", "run", ("latexmk", ["-pdf"]), "process", "latexmk"),
     ("mcp_servers", "call", ("reference-checker", "check", {}), "mcp-client", "reference-checker check"),
     ("mcp_servers", "tools", ("reference-checker",), "mcp-client", "reference-checker"),
 ]
 OUTSIDE = [
-    ("processes", "run", ("sh",)),
     ("mcp_servers", "call", ("other", "check")),
 ]
 
@@ -69,7 +66,8 @@ def test_what_is_not_covered_is_out_of_scope(setup: Setup, service: str, method:
 
 def test_posture_is_kept_too(setup: Setup) -> None:
     setup.hold(*ALL)
-    assert refused(setup, "processes", "run", ("latexmk",), "read").reason == "out-of-scope"
+    assert refused(setup, "mcp_servers", "call", ("reference-checker", "check"), "read").reason == "out-of-scope"
+    assert refused(setup, "mcp_servers", "tools", ("reference-checker",), "read").reason == "service-unavailable"
 
 
 def test_arguments_may_be_named(setup: Setup) -> None:

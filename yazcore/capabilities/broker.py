@@ -104,6 +104,19 @@ class Broker:
         """Whether `require` would allow it in a call of that posture; nothing is recorded."""
         return not isinstance(decide(self._declared, self._granted(), request, posture), Refusal)
 
+    def held(self) -> tuple[Capability, ...]:
+        """The declared capabilities that are granted at this moment."""
+        granted = self._granted()
+        return tuple(one for one in self._declared if granted.holds(one))
+
+    def command(self, name: str) -> str | None:
+        """The program that a command's name meant at consent, as a grant keeps it; empty where there was none.
+
+        None where nobody was asked, because the plugin ships with the application.
+        """
+        commands = self._granted().commands
+        return None if commands is None else commands.get(name, "")
+
     def place(self, name: str) -> Path | None:
         """The folder that the user has bound to a place."""
         folder = self._granted().places.get(name)

@@ -22,11 +22,16 @@ RuntimeName = Literal["trusted", "isolated"]
 
 @attrs.frozen(kw_only=True)
 class GrantedSet:
-    """What a plugin holds at this moment: capability identities allowed and denied, and folders by place name."""
+    """What a plugin holds at this moment: capability identities allowed and denied, folders by place name, programs.
+
+    `commands` gives for each command the program that its name meant at consent (`commands.Program` as text); None
+    where nobody was asked, because the plugin ships with the application.
+    """
 
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
     places: Mapping[str, str] = attrs.field(factory=dict)
+    commands: Mapping[str, str] | None = attrs.field(factory=dict)
 
     def holds(self, capability: Capability) -> bool:
         """Whether the capability is allowed, itself or as a part of one that is, and not denied: deny beats allow."""
@@ -51,7 +56,7 @@ class Grant:
     * `runtime`: where its code runs.
     * `enabled`: whether it may be active at all.
     * `capabilities`, `denied`: identities (`Capability.identity`) that the user allowed, and refused or revoked.
-    * `places`: the folder for each place name.
+    * `places`: the folder for each place name; `commands`: the program for each command.
     * `digests`: of each tool, resource and prompt as it was when granted (design 4); `seal`: of the files that they
       were made from (`messages.seal`), empty where it is not known.
     """
@@ -63,6 +68,7 @@ class Grant:
     capabilities: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     places: Mapping[str, str] = attrs.field(factory=dict)
+    commands: Mapping[str, str] = attrs.field(factory=dict)
     digests: Mapping[str, str] = attrs.field(factory=dict)
     seal: str = ""
     time: str = ""
@@ -76,8 +82,9 @@ class Grant:
     def granted_set(self) -> GrantedSet:
         """The decisions as the broker needs them."""
         return GrantedSet(
-            allowed=frozenset(self.capabilities), denied=frozenset(self.denied), places=dict(self.places)
-        )
+            allowed=frozenset(self.capabilities), denied=frozenset(self.denied), places=dict(self.places),
+            commands=dict(self.commands),
+        )  # fmt: skip
 
 
 class Grants:
@@ -194,6 +201,7 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "capabilities": _is_texts,
     "denied": _is_texts,
     "places": _is_text_by_text,
+    "commands": _is_text_by_text,
     "digests": _is_text_by_text,
     "seal": _is_text,
     "time": _is_text,

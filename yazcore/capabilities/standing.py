@@ -42,7 +42,7 @@ def granted_set(manifest: Manifest, grant: Grant | None, origin: str) -> Granted
     if not _is_shipped(origin):
         return held if grant is not None and grant.given else attrs.evolve(held, allowed=frozenset())
     shipped = frozenset(one.identity for one in manifest.capabilities if not one.optional)
-    return attrs.evolve(held, allowed=held.allowed | shipped)
+    return attrs.evolve(held, allowed=held.allowed | shipped, commands=None)
 
 
 def standing(

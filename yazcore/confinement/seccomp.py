@@ -51,10 +51,13 @@ _NEVER = (
     "swapoff", "vhangup", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname",
     "setdomainname", "sysfs", "ustat", "uselib", "nfsservctl", "lookup_dcookie",
 )  # fmt: skip
+_COMMANDS_MAY = frozenset({"fork", "vfork", "execve", "execveat", "tkill"})
 # The C library does without these where they are missing.
 _ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
 
 _CLONE_THREAD = 0x10000
+# CLONE_NEWNS NEWCGROUP NEWUTS NEWIPC NEWUSER NEWPID NEWNET: in a namespace of its own a process is root
+_NEW_NAMESPACES = 0x7E020000
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 # Who is sent a signal when a file is ready, and leases and notices on files that others want to open; pipe buffers.
 _FCNTL_NEVER = (8, 10, 15, 1024, 1026, 1031)
@@ -101,15 +104,41 @@ def worker_program(pid: int, landlock: int, here: Machine | None = None) -> byte
     `pid` is the worker's own process, the only one it may signal. `landlock` is the version that confines its files:
     before the third, shortening a file by its path is refused here.
     """
-    found = here if here is not None else machine()
-    program = _Program(found)
+    program = _Program(here if here is not None else machine())
+    _refuse(program, _NEVER, landlock)
+    program.only_if("clone", lambda: program.has_bits(0, _CLONE_THREAD))
+    for name in ("kill", "tgkill"):
+        program.only_if(name, lambda: program.equals(0, pid))
+    _bound(program)
+    return program.assembled()
+
+
+def command_program(landlock: int, here: Machine | None = None) -> bytes:
+    """The filter for a command and all it starts: programs and processes yes, the network and namespaces no.
+
+    Nobody leaves the process group, so that ending the group ends all of them. `landlock` is the version that confines
+    its files: before the sixth it does not keep signals inside, and then there are none.
+    """
+    program = _Program(here if here is not None else machine())
+    _refuse(program, tuple(name for name in _NEVER if name not in _COMMANDS_MAY), landlock)
+    for name in ("setsid", "setpgid", *(("kill", "tgkill", "tkill") if landlock < 6 else ())):
+        program.refuse(name)
+    program.only_if("clone", lambda: program.lacks_bits(0, _NEW_NAMESPACES))
+    _bound(program)
+    return program.assembled()
+
+
+def _refuse(program: _Program, names: tuple[str, ...], landlock: int) -> None:
     for name in _ABSENT:
         program.refuse(name, errno.ENOSYS)
-    for name in _NEVER:
+    for name in names:
         program.refuse(name)
     if landlock < 3:
         program.refuse("truncate")
-    program.only_if("clone", lambda: program.has_bits(0, _CLONE_THREAD))
+
+
+def _bound(program: _Program) -> None:
+    """What is allowed with some arguments only."""
     # asyncio wakes itself by such a pair; a pair of datagram sockets could send to any named socket
     program.only_if(
         "socketpair",
@@ -119,12 +148,9 @@ def worker_program(pid: int, landlock: int, here: Machine | None = None) -> byte
     program.only_if("sendto", lambda: program.is_null(4))
     for name in ("prlimit64", "sched_setaffinity"):
         program.only_if(name, lambda: program.equals(0, 0))
-    for name in ("kill", "tgkill"):
-        program.only_if(name, lambda: program.equals(0, pid))
     program.only_if("prctl", lambda: program.is_one_of(0, _PRCTL_ONLY))
     program.only_if("ioctl", lambda: program.is_one_of(1, _IOCTL_ONLY))
     program.only_if("fcntl", lambda: program.is_none_of(1, _FCNTL_NEVER))
-    return program.assembled()
 
 
 def blocking_program(calls: Iterable[str], error: int, here: Machine | None = None) -> bytes:
@@ -199,6 +225,9 @@ class _Program:
 
     def has_bits(self, argument: int, bits: int) -> list[bytes]:
         return [self._low(argument), _instruction(_IF_BITS, bits, 1, 0), self._refused()]
+
+    def lacks_bits(self, argument: int, bits: int) -> list[bytes]:
+        return [self._low(argument), _instruction(_IF_BITS, bits, 0, 1), self._refused()]
 
     def is_null(self, argument: int) -> list[bytes]:
         high = _instruction(_LOAD, _offset(argument) + 4)

@@ -12,9 +12,10 @@ from yazcore.capabilities.services.credentials import CredentialService, Purse
 from yazcore.capabilities.services.data_folder import QUOTA, DataFolder
 from yazcore.capabilities.services.files import FileService
 from yazcore.capabilities.services.network import NetworkService
-from yazcore.capabilities.services.unavailable import Unavailable, mcp_request, process_request
+from yazcore.capabilities.services.processes import ProcessService
+from yazcore.capabilities.services.unavailable import Unavailable, mcp_request
 
-__all__ = ["CredentialService", "FileService", "NetworkService", "Unavailable", "services"]
+__all__ = ["CredentialService", "FileService", "NetworkService", "ProcessService", "Unavailable", "services"]
 
 
 def services(
@@ -26,6 +27,7 @@ def services(
     places: Callable[[str], Path | None] | None = None,
     closed: Sequence[Path] = (),
     quota: int = QUOTA,
+    needs_sandbox: bool = True,
 ) -> dict[str, Any]:
     """Every service for one plugin, by the name under which its `Context` has it.
 
@@ -33,13 +35,13 @@ def services(
     * `places`: the folder for a place name; None for what the user has bound in the plugin's grant.
     * `closed`: folders of the application itself (`YAZ_HOME`), which no granted folder may hold or lie in.
     * `quota`: the most bytes the data folder may hold.
+    * `needs_sandbox`: whether a command that the kernel cannot hold is refused; a trusted plugin has no less itself.
     """
+    data = DataFolder(folder=data_folder, quota=quota)
     return {
         "files": FileService(broker, plugin, data_folder, places, closed=closed, quota=quota),
-        "network": NetworkService(
-            broker, plugin, DataFolder(folder=data_folder, quota=quota), Purse(broker, plugin, secrets)
-        ),
-        "processes": Unavailable(broker, plugin, "processes", process_request),
+        "network": NetworkService(broker, plugin, data, Purse(broker, plugin, secrets)),
+        "processes": ProcessService(broker, plugin, data, closed=closed, needs_sandbox=needs_sandbox),
         "mcp_servers": Unavailable(broker, plugin, "mcp_servers", mcp_request),
         "credentials": CredentialService(broker, plugin, secrets),
     }

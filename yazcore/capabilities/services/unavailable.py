@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import frame_of
 from yazcore.kinds import McpRequest, Request
-from yazcore.kinds.process import ProcessRequest
 
 MakeRequest = Callable[[str, tuple[Any, ...], Mapping[str, Any]], Request]
 
@@ -40,11 +39,6 @@ class Unavailable:
             )  # fmt: skip
 
         return refuse
-
-
-def process_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Request:
-    """`run(command, arguments)`."""
-    return ProcessRequest(command=_text(args, 0, kwargs, "command"))
 
 
 def mcp_request(method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Request:

@@ -17,8 +17,7 @@ from typing import Literal
 
 import attrs
 
-from yazcore import Home, YazError
-from yazcore.writing.projects.children import Cancellation
+from yazcore import Cancellation, Home, YazError
 from yazcore.writing.projects.diagnostics import Diagnostic, of_format, of_host, settled
 from yazcore.writing.projects.engines import COMPILE_SECONDS, Engine, EngineJob, EngineRun
 from yazcore.writing.projects.formats import Claim, FormatFault, Formats

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 
 import attrs
 
-from yazcore.writing.projects import children
+from yazcore import Cancellation, ChildEnded, run_child
 
 Ending = Literal["answered", "deadline", "cancelled", "output", "memory", "crashed"]
 
@@ -54,7 +54,7 @@ class EngineJob:
     readable: tuple[Path, ...]
     build: Path
     seconds: float = COMPILE_SECONDS
-    cancelled: children.Cancellation | None = None
+    cancelled: Cancellation | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -115,7 +115,7 @@ class TypstEngine:
         artefact = job.build / "document.pdf"
         request = job.build / "job.json"
         request.write_text(json.dumps(self._request(job, artefact)), "ascii")
-        ended = children.run(
+        ended = run_child(
             [sys.executable, "-I", "-S", "-B", str(_CHILD)],
             cwd=job.root,
             env=_environment(job.build),
@@ -173,7 +173,7 @@ def _environment(build: Path) -> dict[str, str]:
     }
 
 
-def _ending(ended: children.Ended, answer: Mapping[str, Any] | None) -> Ending:
+def _ending(ended: ChildEnded, answer: Mapping[str, Any] | None) -> Ending:
     if ended.ending != "exit":
         return ended.ending
     if ended.code == -signal.SIGXCPU:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from yazcore.writing.projects.children import Ended, run
+from yazcore.children import ChildEnded, run_child
 
 
-def ran(code: str, cwd: Path, **more: Any) -> Ended:
+def ran(code: str, cwd: Path, **more: Any) -> ChildEnded:
     settings: dict[str, Any] = {"env": {}, "stdin": Path("/dev/null"), "seconds": 20.0, "most_stdout": 10_000, **more}
-    return run([sys.executable, "-I", "-S", "-c", code], cwd=cwd, **settings)
+    return run_child([sys.executable, "-I", "-S", "-c", code], cwd=cwd, **settings)
 
 
 def test_what_it_says_and_its_status_are_kept(tmp_path: Path) -> None:
@@ -32,6 +32,11 @@ def test_it_runs_in_its_folder_with_its_environment_and_nothing_else(tmp_path: P
 def test_it_reads_the_file_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("given")
     assert ran("print(input())", tmp_path, stdin=tmp_path / "in").stdout == b"given\n"
+
+
+def test_it_reads_the_bytes_it_is_given(tmp_path: Path) -> None:
+    assert ran("print(input())", tmp_path, stdin=b"given").stdout == b"given\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_at_the_deadline_it_is_ended(tmp_path: Path) -> None:
@@ -87,4 +92,4 @@ def test_it_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        run(["/nowhere/at/all"], cwd=tmp_path, env={}, stdin=Path("/dev/null"), seconds=1, most_stdout=1)
+        run_child(["/nowhere/at/all"], cwd=tmp_path, env={}, stdin=Path("/dev/null"), seconds=1, most_stdout=1)

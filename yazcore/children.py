@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +38,7 @@ _MOST_STDERR = 65_536
 
 
 @attrs.frozen(kw_only=True)
-class Ended:
+class ChildEnded:
     """How a child ended.
 
     `ending` is `exit` (by itself, also by a signal or a limit of its own), `deadline`, `cancelled` or `output` (it
@@ -52,23 +53,23 @@ class Ended:
     seconds: float
 
 
-def run(
+def run_child(
     argv: Sequence[str],
     *,
     cwd: Path,
     env: Mapping[str, str],
-    stdin: Path,
+    stdin: Path | bytes,
     seconds: float,
     most_stdout: int,
     cancelled: Cancellation | None = None,
     grace: float = GRACE_SECONDS,
-) -> Ended:
-    """Run `argv` in `cwd` with exactly the environment `env`, reading the file `stdin`, for at most `seconds`.
+) -> ChildEnded:
+    """Run `argv` in `cwd` with exactly the environment `env`, reading `stdin`, a file or bytes, at most `seconds`.
 
     Blocks; safe from any thread. Raises `OSError` where the program cannot be started.
     """
     begun = time.monotonic()
-    with stdin.open("rb") as given:
+    with _opened(stdin) as given:
         child = subprocess.Popen(  # noqa: S603 - an argument list that the host made, no shell
             list(argv),
             cwd=cwd,
@@ -87,13 +88,23 @@ def run(
         _end(child, gently=ending != "exit", grace=grace)
         for kept in (out, err):
             kept.stream.close()
-    return Ended(
+    return ChildEnded(
         ending=ending,
         code=child.returncode,
         stdout=bytes(out.data),
         stderr=bytes(err.data),
         seconds=time.monotonic() - begun,
     )
+
+
+def _opened(stdin: Path | bytes) -> IO[bytes]:
+    """A file and no pipe: nobody has to feed a child that may not read."""
+    if isinstance(stdin, Path):
+        return stdin.open("rb")
+    held = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
+    held.write(stdin)
+    held.seek(0)
+    return held
 
 
 class _Kept:
