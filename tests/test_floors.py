@@ -21,8 +21,8 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         1,
         (
-            "children", "confinement", "uri_templates", "violations", "home", "declarations", "contributions",
-            "hookspecs", "kinds", "permissions", "contract",
+            "children", "confinement", "uri_templates", "listeners", "violations", "home", "declarations", "parts",
+            "contributions", "hookspecs", "kinds", "permissions", "contract",
         ),
     ),
     (2, ("manifest", "design_rules")),

@@ -463,7 +463,7 @@ def test_completion_proposes_only_what_may_be_read(bench: Bench) -> None:
 
 def test_a_prompt_needs_its_arguments_and_its_permission(bench: Bench) -> None:
     def get(principal: Principal, **arguments: str) -> str:
-        return asyncio.run(bench.host.gate.get_prompt(principal, "demo__review", arguments))
+        return asyncio.run(bench.host.gate.get_prompt(principal, "demo__review", arguments)).text
 
     assert get(OWNER, what="chapter 1") == "Review chapter 1."
     with pytest.raises(ProtocolFault, match="what is missing"):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Context"),
+    "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Client", "Context"),
     "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
     "yazcore.children": ("Cancellation", "ChildEnded", "run_child"),
     "yazcore.confinement.landlock": ("restrict_files",),
@@ -31,7 +31,8 @@ _HOMES = {
     "yazcore.host": ("Host", "Own"),
     "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
     "yazcore.manifest.reading": ("Reading", "read"),
-    "yazcore.outcomes": ("Outcome", "ProtocolFault"),
+    "yazcore.outcomes": ("Outcome", "Prompted", "ProtocolFault"),
+    "yazcore.parts": ("Ask", "Audio", "Embedded", "Form", "Image", "Message", "Roots", "Sample"),
     "yazcore.permissions": (
         "GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Permits", "Principal", "ScopeKind", "may",
     ),
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from yazcore.capabilities.context import Call as Call
     from yazcore.capabilities.context import CallContext as CallContext
     from yazcore.capabilities.context import Caller as Caller
+    from yazcore.capabilities.context import Client as Client
     from yazcore.capabilities.context import Context as Context
     from yazcore.capabilities.errors import Cancelled as Cancelled
     from yazcore.capabilities.errors import CapabilityError as CapabilityError
@@ -102,7 +104,16 @@ if TYPE_CHECKING:
     from yazcore.manifest.reading import Reading as Reading
     from yazcore.manifest.reading import read as read
     from yazcore.outcomes import Outcome as Outcome
+    from yazcore.outcomes import Prompted as Prompted
     from yazcore.outcomes import ProtocolFault as ProtocolFault
+    from yazcore.parts import Ask as Ask
+    from yazcore.parts import Audio as Audio
+    from yazcore.parts import Embedded as Embedded
+    from yazcore.parts import Form as Form
+    from yazcore.parts import Image as Image
+    from yazcore.parts import Message as Message
+    from yazcore.parts import Roots as Roots
+    from yazcore.parts import Sample as Sample
     from yazcore.permissions import GLOBAL as GLOBAL
     from yazcore.permissions import OWNER as OWNER
     from yazcore.permissions import PROJECT as PROJECT

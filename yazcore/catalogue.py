@@ -6,7 +6,6 @@ puts a new one in its place, so readers need no lock and see all of a plugin or 
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from yazcore.declarations import (
     ResourceDeclaration,
     ToolDeclaration,
 )
+from yazcore.listeners import Listeners
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed, folded
 from yazcore.uri_templates import match
@@ -66,6 +66,7 @@ class ActivePrompt:
     exposed: str
     declaration: PromptDeclaration
     description: str
+    own: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -131,24 +132,18 @@ class Catalogue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._listeners: list[Callable[[], None]] = []
+        self._changed: Listeners[[]] = Listeners()
         self.now = Snapshot()
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after every commit, in the thread that commits; it must not block. Gives how to stop that."""
-        self._listeners.append(listener)
-
-        def forget() -> None:
-            with contextlib.suppress(ValueError):
-                self._listeners.remove(listener)
-
-        return forget
+        return self._changed.add(listener)
 
     def add(self, plugin: ActivePlugin) -> None:
         """Make a plugin's contributions visible, all at once. The caller has checked `collisions`."""
         with self._lock:
             self.now = _snapshot({**self.now.plugins, plugin.manifest.id: plugin}, self.now.generation + 1)
-        self._tell()
+        self._changed.tell()
 
     def remove(self, plugin_id: str) -> ActivePlugin | None:
         """Take a plugin's contributions away, all at once."""
@@ -158,12 +153,8 @@ class Catalogue:
             if gone is not None:
                 self.now = _snapshot(plugins, self.now.generation + 1)
         if gone is not None:
-            self._tell()
+            self._changed.tell()
         return gone
-
-    def _tell(self) -> None:
-        for listener in tuple(self._listeners):
-            listener()
 
 
 def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, str, str]]:
@@ -214,8 +205,9 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
         for prompt in provides.prompts:
             name = exposed(plugin_id, prompt.name, own)
             prompts[name] = ActivePrompt(
-                plugin=plugin_id, exposed=name, declaration=prompt, description=plugin.text(prompt.description_key)
-            )
+                plugin=plugin_id, exposed=name, declaration=prompt, description=plugin.text(prompt.description_key),
+                own=own,
+            )  # fmt: skip
         for form in provides.formats:
             formats[form.id] = ActiveFormat(plugin=plugin_id, declaration=form, name=plugin.text(form.name_key))
         for command in provides.commands:

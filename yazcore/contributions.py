@@ -15,6 +15,7 @@ from yazcore.declarations import (
     ResourceDeclaration,
     ToolDeclaration,
 )
+from yazcore.parts import Part
 
 Handler = Callable[..., Any]
 """`handler(context, arguments)`, sync or async; `arguments` is a dict of plain data."""
@@ -30,7 +31,7 @@ class Command:
 
 @attrs.frozen
 class Tool:
-    """A tool for agents: `handler(context, arguments: dict)` gives a dict, a `Page` or a `Result`.
+    """A tool for agents: `handler(context, arguments: dict)` gives a dict, a `Page`, a `Result` or a text.
 
     Schemas may be left out: the declared ones count. A given schema, and `read_only_hint`, must agree with the
     manifest, else the plugin is refused.
@@ -57,10 +58,14 @@ class Resource:
 
 @attrs.frozen
 class Prompt:
-    """A runbook: `handler(context, arguments: dict[str, str])` gives the text of a user message."""
+    """A runbook: `handler(context, arguments: dict[str, str])` gives a text, a `Message` or a list of them.
+
+    `complete(context, argument, prefix)` lists values for an argument.
+    """
 
     name: str
     handler: Handler
+    complete: Handler | None = None
 
 
 @attrs.frozen
@@ -105,11 +110,15 @@ class Page:
 
 @attrs.frozen
 class Result:
-    """A result with its own words: `text` for the model, `structured` (a dict) for programs, `links` to resources."""
+    """A result with its own words: `text` for the model, `structured` (a dict) for programs, `links` to resources.
+
+    `parts` are pictures, sound and documents that belong to the result itself.
+    """
 
     structured: Mapping[str, Any] | None = None
     text: str | None = None
     links: Sequence[Link] = ()
+    parts: Sequence[Part] = ()
 
 
 FieldDifference = tuple[str, Any, Any]
@@ -188,6 +197,7 @@ RESOURCES = ContributionKind(
 PROMPTS = ContributionKind(
     key="prompts", hook="provide_prompts", declaration=PromptDeclaration, registration=Prompt,
     declared_name=lambda declared: str(declared.name), registered_name=lambda registered: str(registered.name),
+    handlers=("handler", "complete"),
 )  # fmt: skip
 
 CONTRIBUTION_KINDS = (COMMANDS, FORMATS, TOOLS, RESOURCES, PROMPTS)

@@ -39,6 +39,7 @@ from yazcore.granting import commit, plan
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
 from yazcore.kinds import Request
+from yazcore.listeners import Listeners
 from yazcore.manifest.checking import check
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.messages import Messages
@@ -111,6 +112,7 @@ class Host:
         self.secrets = Secrets(self.home)
         self.catalogue = Catalogue()
         self.results = ResultStore()
+        self.changes: Listeners[[str]] = Listeners()
         self.audit = Audit(self.home)
         self.locale = locale
         self._own = own
@@ -284,6 +286,10 @@ class Host:
         """
         return self._decision.may(principal, action, scope, scope_id, self.catalogue.now.actions)
 
+    def changed(self, uri: str) -> None:
+        """Say that a resource reads differently now: whoever subscribed to it, and may read it, is told. Any thread."""
+        self.changes.tell(uri)
+
     # --- what an agent may look up ---------------------------------------------------------------------------------
 
     def help(self, topic: str | None = None) -> dict[str, Any]:
@@ -351,6 +357,7 @@ class Host:
                 granted=lambda: granted_set(manifest, self.grants.get(manifest.id), installed.origin),
                 denials=self.denials,
                 results=self.results,
+                changed=self.changes.tell,
                 locale=self.locale,
                 runtime=installed.runtime,
             )

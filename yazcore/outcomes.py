@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ import attrs
 
 from yazcore.contributions import Link
 from yazcore.declarations import Cache
+from yazcore.parts import Ask, Audio, Image, Message, Part
 
 INVALID_PARAMS = -32602
 """JSON-RPC's code for parameters that are wrong as a request."""
@@ -19,6 +21,15 @@ INTERNAL_ERROR = -32603
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Plain data as JSON text. Made once: `json.dumps` with options makes an encoder for each call."""
+
+
+LONGEST_ECHO = 200
+"""The most characters of a name or a URI that an error repeats: whoever asked knows what it sent."""
+
+
+def echo(name: str) -> str:
+    """What a request named, as an error may repeat it."""
+    return name if len(name) <= LONGEST_ECHO else f"{name[:LONGEST_ECHO]}…"
 
 
 class ProtocolFault(Exception):
@@ -33,12 +44,31 @@ class ProtocolFault(Exception):
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """What a caller gets for a tool call. `structured` is never there together with `is_error` (mcp 48)."""
+    """What a caller gets for a tool call. `structured` is never there together with `is_error` (mcp 48).
+
+    With `ask` the call has not been made: the client answers first, and calls again.
+    """
 
     is_error: bool = False
-    text: str
+    text: str = ""
     structured: Mapping[str, Any] | None = None
     links: tuple[Link, ...] = ()
+    parts: tuple[Part, ...] = ()
+    ask: Ask | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Prompted:
+    """What a caller gets for a prompt: its description and messages, or what the client has to answer first."""
+
+    description: str = ""
+    messages: tuple[Message, ...] = ()
+    ask: Ask | None = None
+
+    @property
+    def text(self) -> str:
+        """The texts of the messages, one after the other."""
+        return "\n\n".join(message.content for message in self.messages if isinstance(message.content, str))
 
 
 @attrs.frozen(kw_only=True)
@@ -49,3 +79,18 @@ class Content:
     mime: str
     data: str | bytes
     cache: Cache
+
+
+def part_object(part: Part) -> dict[str, Any]:
+    """A part as JSON data, in the shape MCP gives it: its size is what counts against a result's."""
+    if isinstance(part, (Image, Audio)):
+        kind = "image" if isinstance(part, Image) else "audio"
+        return {"type": kind, "data": base64.b64encode(part.data).decode("ascii"), "mimeType": part.mime_type}
+    resource: dict[str, Any] = {"uri": part.uri}
+    if part.mime_type is not None:
+        resource["mimeType"] = part.mime_type
+    if isinstance(part.data, str):
+        resource["text"] = part.data
+    else:
+        resource["blob"] = base64.b64encode(part.data).decode("ascii")
+    return {"type": "resource", "resource": resource}

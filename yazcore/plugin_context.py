@@ -19,6 +19,7 @@ from yazcore.manifest.contribution_rules import setting_fits
 from yazcore.manifest.messages import Messages
 from yazcore.manifest.model import Manifest
 from yazcore.results import LONGEST_SECONDS, RESULT_PREFIX, ResultStore
+from yazcore.uri_templates import match
 from yazcore.violations import Violation
 
 _WORDS = {"string": "a text", "boolean": "true or false", "integer": "an integer", "number": "a number"}
@@ -34,11 +35,12 @@ def make_context(
     results: ResultStore,
     locale: str,
     runtime: str = "trusted",
+    changed: Callable[[str], None] = lambda uri: None,
 ) -> tuple[Context, Broker]:
     """The context of the plugin whose package is `folder`, and the broker that its services ask.
 
     `granted` gives what it holds at the moment it is asked, so that a revocation counts at the next operation;
-    `runtime` is where its code runs.
+    `runtime` is where its code runs, and `changed` is told of the plugin's own resources that read differently.
     """
     plugin_id = manifest.id
     data_folder = home.plugin_data(plugin_id)
@@ -55,6 +57,11 @@ def make_context(
         _check_export(data, mime, ttl)
         return RESULT_PREFIX + results.keep(principal.name if principal else "nobody", data, mime, ttl)
 
+    def tell_changed(uri: str) -> None:
+        if not isinstance(uri, str) or not _is_own(manifest, uri):
+            raise ValueError("changed takes the URI of a resource that the plugin declares")
+        changed(uri)
+
     context = Context(
         plugin=plugin_id,
         version=manifest.version,
@@ -67,8 +74,16 @@ def make_context(
             needs_sandbox=runtime != "trusted",
         ),
         publish=publish,
+        changed=tell_changed,
     )
     return context, broker
+
+
+def _is_own(manifest: Manifest, uri: str) -> bool:
+    return any(
+        uri == one.uri or (one.uri_template is not None and match(one.uri_template, uri) is not None)
+        for one in manifest.provides.resources
+    )
 
 
 def _check_export(data: Any, mime: Any, ttl: Any) -> None:

@@ -75,7 +75,7 @@ def _whole(received: bytes, answers: int) -> bool:
         if not end:
             return False
         if b"transfer-encoding: chunked" in head.lower():
-            _, last, received = rest.partition(b"0\r\n\r\n")
+            _, last, received = rest.partition(b"\r\n0\r\n\r\n")
             if not last:
                 return False
             continue

@@ -254,7 +254,22 @@ def test_an_address_that_names_nothing_is_not_there(host: Host, uri: str) -> Non
     assert fault(host, uri) == (-32602, "No such resource: URI", {"uri": uri})
 
 
-@pytest.mark.parametrize("rest", ["//[", "//[x]/", "{id}?page=" + "9" * 5_000])
+def test_what_an_error_repeats_is_bounded(host: Host) -> None:
+    long = "x" * 1_000_000
+    with pytest.raises(ProtocolFault) as tool_fault:
+        asyncio.run(host.gate.call_tool(OWNER, long, {}))
+    with pytest.raises(ProtocolFault) as resource_fault:
+        asyncio.run(host.gate.read_resource(OWNER, f"yaz://{long}"))
+    with pytest.raises(ProtocolFault) as prompt_fault:
+        asyncio.run(host.gate.get_prompt(OWNER, long, {}))
+    with pytest.raises(ProtocolFault) as completion_fault:
+        asyncio.run(host.gate.complete(OWNER, long, long, long))
+    for one in (tool_fault, resource_fault, prompt_fault, completion_fault):
+        assert len(one.value.message) < 300
+        assert len(str(one.value.data)) < 300
+
+
+@pytest.mark.parametrize("rest", ["//[", "//[x]/", "{id}?page=" + "9" * 150])
 def test_an_address_of_a_result_that_cannot_be_read_is_not_there(host: Host, rest: str) -> None:
     outcome = called(host, "demo__publishes")
     assert outcome.structured is not None

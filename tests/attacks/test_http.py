@@ -219,3 +219,41 @@ async def test_a_request_without_a_token_is_refused_before_its_body_is_read(addr
     )
     assert status(answer) == 401
     assert b"100 Continue" not in answer
+
+
+@pytest.mark.parametrize("again", [1, "1"])
+async def test_a_second_request_with_the_id_of_a_running_one_is_refused(
+    address: Address, monkeypatch: pytest.MonkeyPatch, again: int | str
+) -> None:
+    monkeypatch.setattr(plugin, "seen", plugin.Seen())
+    port = port_of(address.url)
+    opened = await sent(port, request(port, address.token, INITIALIZE))
+    session = opened.lower().split(b"mcp-session-id: ")[1].split(b"\r\n")[0].decode()
+    lines = (f"Mcp-Session-Id: {session}", "MCP-Protocol-Version: 2025-11-25")
+
+    def older(name: str, request_id: int | str, *more: str) -> bytes:
+        body = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+        return request(port, address.token, json.dumps(body).encode(), *lines, *more)
+
+    first = asyncio.create_task(sent(port, older("sample__hold", 1)))
+    await asyncio.to_thread(plugin.seen.waiting.wait, 10)
+    second = await sent(port, older("sample__describe", again))
+    assert (status(second), document(second)["id"]) == (400, again)
+    assert document(second)["error"] == {
+        "code": -32600, "message": "a request with this id is still running in this session"
+    }  # fmt: skip
+    assert status(await sent(port, older("sample__describe", 2))) == 200
+    plugin.seen.released.set()
+    assert b'"id":1,' in await first
+    assert status(await sent(port, older("sample__describe", again))) == 200
+
+
+async def test_a_request_that_never_became_a_call_gives_its_id_back(address: Address) -> None:
+    port = port_of(address.url)
+    opened = await sent(port, request(port, address.token, INITIALIZE))
+    session = opened.lower().split(b"mcp-session-id: ")[1].split(b"\r\n")[0].decode()
+    listing = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
+    wrong = (f"Mcp-Session-Id: {session}", "MCP-Protocol-Version: 2025-11-25", "Accept: text/html")
+    refused = request(port, address.token, listing, *wrong).replace(b"application/json, text/event-stream", b"x/y")
+    assert status(await sent(port, refused)) == 406
+    assert status(await sent(port, request(port, address.token, listing, *wrong[:2]))) == 200

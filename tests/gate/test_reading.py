@@ -36,7 +36,7 @@ class Plugin:
 
     @hookimpl
     def provide_prompts(self):
-        return [Prompt("about", self.about), Prompt("silent", lambda context, arguments: 7)]
+        return [Prompt("about", self.about, self.values), Prompt("silent", lambda context, arguments: 7)]
 
     def publish(self, context, arguments):
         data = bytes(range(256)) * arguments["times"] if arguments["mime"] == "image/png" else b'{"n": 1}'
@@ -70,6 +70,10 @@ class Plugin:
             return "odd"
         if prefix == "re":
             return [f"{context.call.posture} {25 < context.deadline <= 30} {context.caller.name}"]
+        if variable == "clusterId":
+            return [CLUSTER, "22222222-2222-4222-8222-222222222222", "{" + CLUSTER + "}", "here", 7]
+        if variable == "what":
+            return [f"what is in {context.scope_id}"]
         return [f"value-{number}" for number in range(150)] if variable == "how" else []
 
     async def about(self, context, arguments):
@@ -124,7 +128,7 @@ PROVIDES: dict[str, list[dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     folder = tmp_path_factory.mktemp("reading")
-    code = CODE.replace("ADDRESSES", repr(ADDRESSES))
+    code = CODE.replace("ADDRESSES", repr(ADDRESSES)).replace("CLUSTER", repr(ONE))
     with running(folder, Home(folder / "home"), code, provides=PROVIDES) as host:
         yield host
 
@@ -251,7 +255,7 @@ def test_no_uri_of_a_result_raises_anything_else(host: Host, rest: str) -> None:
 
 
 def prompt(host: Host, name: str, arguments: dict[str, str], principal: Principal = OWNER) -> str:
-    return asyncio.run(host.gate.get_prompt(principal, name, arguments))
+    return asyncio.run(host.gate.get_prompt(principal, name, arguments)).text
 
 
 def test_a_prompt_of_a_scope_knows_where_it_was_asked_for(host: Host) -> None:
@@ -321,11 +325,55 @@ def test_whatever_is_read_runs_as_read_for_its_caller_for_half_a_minute(host: Ho
 
 
 def test_an_unknown_template_is_a_fault_and_a_forbidden_one_proposes_nothing(host: Host) -> None:
-    with pytest.raises(ProtocolFault, match="Unknown resource template: yaz://demo/x"):
+    with pytest.raises(ProtocolFault, match="Unknown resource template or prompt: yaz://demo/x"):
         complete(host, "yaz://demo/x", "how", "")
     assert outcomes(host)[-1] == "unknown"
     assert complete(host, ADDRESSES[3], "size", "", Principal(name="nil")) == []
     assert outcomes(host)[-1] == "denied"
+
+
+def test_a_variable_that_is_not_there_is_a_fault(host: Host) -> None:
+    with pytest.raises(ProtocolFault, match=r"demo/how/\{how\} has no size; it has how"):
+        complete(host, ADDRESSES[1], "size", "")
+    assert outcomes(host)[-1] == "malformed"
+
+
+ADA = Principal(name="ada", grants=(PermissionGrant("demo:read", "cluster", ONE),))
+BOB = Principal(name="bob", grants=(PermissionGrant("demo:read", "cluster", ONE.replace("1", "2")),))
+
+
+@pytest.mark.parametrize(
+    ("principal", "seen"), [(OWNER, [ONE]), (ADA, [ONE]), (BOB, []), (Principal(name="nil"), [])]
+)
+def test_ids_are_proposed_to_whoever_may_read_there_and_only_where_they_name_something(
+    host: Host, principal: Principal, seen: list[str]
+) -> None:
+    assert complete(host, ADDRESSES[2], "clusterId", "", principal) == seen
+
+
+def test_other_values_are_proposed_of_the_place_that_was_chosen(host: Host) -> None:
+    def whats(principal: Principal, **given: str) -> list[str]:
+        return asyncio.run(host.gate.complete(principal, "demo__about", "what", "what", given))
+
+    assert whats(ADA, clusterId=ONE) == [f"what is in {ONE}"]
+    assert whats(OWNER) == ["what is in None"]
+    for principal, chosen in (
+        (BOB, {"clusterId": ONE}), (BOB, {"clusterId": ONE.replace("1", "2")}), (ADA, {}), (ADA, {"clusterId": "x"}),
+        (OWNER, {"clusterId": "x"}),
+    ):  # fmt: skip
+        assert whats(principal, **chosen) == []
+        assert outcomes(host)[-1] == "denied"
+
+
+def test_a_subscription_asks_what_reading_asks_and_leaves_a_record(host: Host) -> None:
+    for principal, uri, may in (
+        (OWNER, "yaz://demo/one", True), (ADA, "yaz://demo/one", False), (ADA, f"yaz://demo/in/{ONE}", True),
+        (BOB, f"yaz://demo/in/{ONE}", False), (OWNER, "yaz://demo/in/x", False), (OWNER, "yaz://demo/none", False),
+    ):  # fmt: skip
+        assert asyncio.run(host.gate.may_read(principal, uri)) is may
+        assert asyncio.run(host.gate.subscribe(principal, uri)) is may
+        record = host.audit.calls()[-1]
+        assert (record["what"], record["name"], record["outcome"] == "ok") == ("subscription", uri, may)
 
 
 def test_a_resource_without_a_completer_proposes_nothing_and_is_no_fault(tmp_path: Path, home: Home) -> None:

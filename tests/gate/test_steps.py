@@ -237,7 +237,8 @@ def test_a_plugin_sees_an_id_in_its_one_spelling(tmp_path: Path, home: Home) -> 
         }  # fmt: skip
         content = asyncio.run(host.gate.read_resource(OWNER, "yaz://demo/ANDROMEDA"))
         assert content.data == '{"galaxyId": "andromeda"}'
-        assert asyncio.run(host.gate.get_prompt(OWNER, "demo__ask", {"galaxyId": "Andromeda"})) == "andromeda"
+        prompted = asyncio.run(host.gate.get_prompt(OWNER, "demo__ask", {"galaxyId": "Andromeda"}))
+        assert prompted.text == "andromeda"
         host.close()
 
 

@@ -123,12 +123,21 @@ async def test_its_own_names_are_taken(owner: httpx2.AsyncClient, address: Addre
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1:{port}", ""]
+    "origin",
+    ["https://evil.example", "null", "http://localhost:1", "https://127.0.0.1:{port}", "http://127.0.0.1:{port}/", ""],
 )
-async def test_every_origin_is_refused(owner: httpx2.AsyncClient, address: Address, origin: str) -> None:
+async def test_every_foreign_origin_is_refused(owner: httpx2.AsyncClient, address: Address, origin: str) -> None:
     port = address.url.split(":")[2].split("/")[0]
     response = await owner.post(address.url, **with_headers(CALL, ("Origin", origin.format(port=port))))
     assert response.status_code == 403
+    assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:{port}", "http://localhost:{port}"])
+async def test_its_own_origin_is_nobodys(owner: httpx2.AsyncClient, address: Address, origin: str) -> None:
+    port = address.url.split(":")[2].split("/")[0]
+    response = await owner.post(address.url, **with_headers(CALL, ("Origin", origin.format(port=port))))
+    assert response.status_code == 200
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 

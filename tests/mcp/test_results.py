@@ -9,6 +9,8 @@ from yazcore.contributions import Link
 from yazcore.declarations import Cache
 from yazcore.gate import Content, Outcome
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
+from yazcore.outcomes import Prompted
+from yazcore.parts import Audio, Embedded, Image, Message
 
 
 def test_a_structured_result_is_given_as_text_too() -> None:
@@ -55,10 +57,34 @@ def test_what_was_read_says_how_long_it_may_be_kept(data: str | bytes, body: dic
 
 
 def test_a_prompt_is_one_message_of_the_user() -> None:
-    assert prompt_result("Greet.", "Greet Ada.") == {
+    assert prompt_result(Prompted(description="Greet.", messages=(Message("Greet Ada."),))) == {
         "description": "Greet.",
         "messages": [{"role": "user", "content": {"type": "text", "text": "Greet Ada."}}],
     }
+
+
+def test_a_message_may_be_a_picture_and_the_assistants() -> None:
+    (shown,) = prompt_result(Prompted(messages=(Message(Image(b"\x00", "image/png"), "assistant"),)))["messages"]
+    assert shown == {"role": "assistant", "content": {"type": "image", "data": "AA==", "mimeType": "image/png"}}
+
+
+def test_parts_stand_after_the_text_and_before_the_links() -> None:
+    outcome = Outcome(
+        text="See:",
+        parts=(
+            Image(b"\x00", "image/png"), Audio(b"\xff", "audio/wav"),
+            Embedded("yaz://a/b", "ä", "text/plain"), Embedded("yaz://a/c", b"\x01"),
+        ),
+        links=(Link("yaz://a/d", "d"),),
+    )  # fmt: skip
+    assert tool_result(outcome)["content"] == [
+        {"type": "text", "text": "See:"},
+        {"type": "image", "data": "AA==", "mimeType": "image/png"},
+        {"type": "audio", "data": "/w==", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "yaz://a/b", "mimeType": "text/plain", "text": "ä"}},
+        {"type": "resource", "resource": {"uri": "yaz://a/c", "blob": "AQ=="}},
+        {"type": "resource_link", "uri": "yaz://a/d", "name": "d"},
+    ]
 
 
 def test_a_completion_over_a_hundred_values_says_so() -> None:

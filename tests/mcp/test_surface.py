@@ -98,7 +98,9 @@ def test_prompt_object_names_its_arguments() -> None:
             PromptArgument(name="who", note="whom to greet", required=True), PromptArgument(name="how", note="-"),
         ),
     )  # fmt: skip
-    prompt = ActivePrompt(plugin="zotero", exposed="zotero__greet", declaration=declaration, description="Greet.")
+    prompt = ActivePrompt(
+        plugin="zotero", exposed="zotero__greet", declaration=declaration, description="Greet.", own=False
+    )
     assert prompt_object(prompt) == {
         "name": "zotero__greet",
         "description": "Greet.",

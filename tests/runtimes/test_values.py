@@ -2,13 +2,25 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from yazcore.contributions import Link, Page, Result
-from yazcore.runtimes.values import MAX_DEPTH, MAX_STRUCTURE, Answer, NotPortable, answer, portable
+from yazcore.parts import Ask, Audio, Embedded, Form, Image, Message, Roots, Sample
+from yazcore.runtimes.values import (
+    MAX_DEPTH,
+    MAX_STRUCTURE,
+    Answer,
+    NotPortable,
+    Spoken,
+    TooLarge,
+    answer,
+    portable,
+    spoken,
+)
 
 plain = st.recursive(
     st.none()
@@ -106,3 +118,67 @@ def test_a_text_is_text_alone() -> None:
 def test_other_results_are_refused(value: object) -> None:
     with pytest.raises(NotPortable, match="return a dict, a Page, a Result or a text"):
         answer(value)
+
+
+PIXEL = Image(b"\x00", "image/png")
+
+
+def test_a_result_keeps_its_pictures_sounds_and_documents() -> None:
+    parts = (PIXEL, Audio(b"\xff", "audio/wav"), Embedded("yaz://x/1", "ä", "text/plain"), Embedded("yaz://x/2", b""))
+    assert answer(Result(parts=list(parts))) == Answer(parts=parts)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "text", None, Link("yaz://x", "x"), Image("no bytes", "image/png"), Image(b"", None), Audio(bytearray(), "a/b"),
+        Embedded(None, "x"), Embedded("yaz://x", None), Embedded("yaz://x", "x", 7), Embedded("yaz://x", "\ud800"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_none_is_refused(part: object) -> None:
+    with pytest.raises(NotPortable, match="/parts/0"):
+        answer(Result(parts=[part]))  # type: ignore[list-item]
+
+
+def test_the_bytes_of_parts_count() -> None:
+    with pytest.raises(TooLarge):
+        answer(Result(parts=[Image(bytes(MAX_STRUCTURE // 2), "image/png")] * 2))
+
+
+def test_an_ask_keeps_its_questions_and_its_state() -> None:
+    ask = Ask({"a": Form("Who?", {"type": "object"}), "b": Sample("What?", 5), "c": Roots()}, "state")
+    assert answer(ask) == Answer(ask=ask)
+    assert spoken(ask) == Spoken(ask=ask)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Ask({}), Ask([Roots()]), Ask({"a": "Who?"}), Ask({7: Roots()}), Ask({"a": Form(7, {})}),
+        Ask({"a": Form("Who?", "schema")}), Ask({"a": Form("Who?", {"x": object()})}), Ask({"a": Sample("x", "5")}),
+        Ask({"a": Roots()}, state=None), Ask({"a": Roots()}, state="\udc00"), Ask({"\ud800": Roots()}),
+    ],
+)  # fmt: skip
+def test_an_ask_that_is_none_is_refused(ask: Any) -> None:
+    with pytest.raises(NotPortable):
+        answer(ask)
+
+
+@pytest.mark.parametrize(
+    ("value", "messages"),
+    [
+        ("Hello", (Message("Hello"),)),
+        (Message(PIXEL), (Message(PIXEL),)),
+        (["Hello", Message("Yes?", "assistant")], (Message("Hello"), Message("Yes?", "assistant"))),
+    ],
+)
+def test_a_prompt_is_a_text_a_message_or_several(value: object, messages: tuple[Message, ...]) -> None:
+    assert spoken(value) == Spoken(messages=messages)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, [], {}, b"", [None], Message(None), Message("x", "system"), Message(["x"]), ["\ud800"]]
+)
+def test_a_prompt_that_says_nothing_is_refused(value: object) -> None:
+    with pytest.raises(NotPortable):
+        spoken(value)

@@ -48,6 +48,26 @@ class Caller:
     may: Callable[[str, str], bool]
 
 
+@attrs.frozen(kw_only=True)
+class Client:
+    """The program that a call came through, for the handlers of the host itself.
+
+    * `can`: what it can be asked: `elicitation` (a person fills in a form), `sampling`, `roots`.
+    * `answers`, `state`: what it answered to the `Ask` of the same call a moment ago, as it sent it, and that `Ask`'s
+      own `state`; None where the call has not asked.
+    * `say(text, level)`: sends it a few words while the call runs (`debug`, `info`, `warning`, `error`), where it wants
+      to read any. From any thread.
+    * `let_go()`: ends the stream on which it waits; it comes back for the result. For work that takes long, in the
+      older protocol era alone: elsewhere nothing happens. From any thread.
+    """
+
+    can: frozenset[str] = frozenset()
+    answers: Mapping[str, Any] | None = None
+    state: str | None = None
+    say: Callable[..., None] = lambda text, level="info": None
+    let_go: Callable[[], None] = lambda: None
+
+
 class Flag:
     """Set once, by one thread, and looked at by others: nobody waits for it, so it needs no lock."""
 
@@ -74,7 +94,7 @@ class Call:
     """One call in flight: who asked, for what scope, until when.
 
     `deadline` is a `time.monotonic` value in seconds. `report` takes progress. `cancelled` is set when nobody waits
-    any more. `subject` is what the scope id resolved to (a project, a cluster).
+    any more. `subject` is what the scope id resolved to (a project, a cluster). `client` is there for the host's own.
     """
 
     posture: Posture
@@ -87,6 +107,7 @@ class Call:
     report: Callable[[float, float | None, str], None] = no_progress
     allows: Callable[[str, str], bool] = lambda action, scope: False
     cancelled: Flag = attrs.field(factory=Flag)
+    client: Client | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -159,6 +180,8 @@ class Context:
     * `aio`: the same services, awaitable.
     * `publish(data, mime, ttl)`: keeps bytes for `ttl` seconds, at most a day, for whoever called, and gives their
       `yaz://result/...` URI. Raises `TypeError`, `ValueError` and `NoContext`.
+    * `changed(uri)`: says that one of the plugin's own resources reads differently now; whoever has subscribed to it
+      is told. Raises `ValueError` for a URI that is not its own.
     """
 
     plugin: str
@@ -169,6 +192,7 @@ class Context:
     log: logging.Logger
     services: Mapping[str, Any]
     publish: Callable[[bytes, str, float], str]
+    changed: Callable[[str], None] = lambda uri: None
 
     @property
     def files(self) -> Any:
@@ -228,6 +252,11 @@ class CallContext:
         if self.call.project is None:
             return None
         return {"id": self.call.project.id, "name": self.call.project.name}
+
+    @property
+    def client(self) -> Client | None:
+        """The program that the call came through; None for whatever is not the host's own."""
+        return self.call.client
 
     @property
     def scope_id(self) -> str | None:

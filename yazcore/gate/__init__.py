@@ -26,9 +26,9 @@ from yazcore.audit import Audit
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool, Catalogue
 from yazcore.contract import Contract
 from yazcore.gate.reading import Reading
-from yazcore.gate.steps import Report, Resolver, Steps
+from yazcore.gate.steps import Meet, Report, Resolver, Steps
 from yazcore.gate.tools import ToolCalls, offered
-from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, ProtocolFault
+from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, Prompted, ProtocolFault
 from yazcore.permissions import Decision, Principal
 from yazcore.results import ResultStore
 
@@ -93,24 +93,45 @@ class Gate:
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
-    async def call_tool(self, principal: Principal, name: str, arguments: Any, report: Report | None = None) -> Outcome:
+    async def call_tool(
+        self,
+        principal: Principal,
+        name: str,
+        arguments: Any,
+        report: Report | None = None,
+        meet: Meet | None = None,
+    ) -> Outcome:
         """Call a tool. Raises `ProtocolFault` for what is wrong as a request; everything else is an `Outcome`.
 
-        `report(done, total, message)` takes progress, from any thread. Cancelling this coroutine cancels the call.
+        `report(done, total, message)` takes progress, from any thread; `meet()` gives the client that the call came
+        through, where it came through one. Cancelling this coroutine cancels the call.
         """
-        return await self._tools.call(principal, name, arguments, report)
+        return await self._tools.call(principal, name, arguments, report, meet)
 
     async def read_resource(self, principal: Principal, uri: str) -> Content:
         """Read a resource. An unknown URI and one that may not be read give the same `ProtocolFault` (G37, S-30)."""
         return await self._reading.resource(principal, uri)
 
-    async def get_prompt(self, principal: Principal, name: str, arguments: Mapping[str, str]) -> str:
-        """The text of a prompt. Raises `ProtocolFault`."""
-        return await self._reading.prompt(principal, name, arguments)
+    async def get_prompt(
+        self, principal: Principal, name: str, arguments: Mapping[str, str], meet: Meet | None = None
+    ) -> Prompted:
+        """The messages of a prompt. Raises `ProtocolFault`."""
+        return await self._reading.prompt(principal, name, arguments, meet)
 
-    async def complete(self, principal: Principal, address: str, argument: str, prefix: str) -> list[str]:
-        """Values for a template's variable that begin with `prefix`. Raises `ProtocolFault`.
+    async def may_read(self, principal: Principal, uri: str) -> bool:
+        """Whether the principal may read what the URI names, as far as that is known without the plugin."""
+        return await self._reading.may(principal, uri)
 
-        What may not be read is not proposed: without the permission everywhere, nothing is (G45, design 7).
+    async def subscribe(self, principal: Principal, uri: str) -> bool:
+        """Whether the principal may hear of changes of a resource: `may_read`, with a record of its own."""
+        return await self._reading.subscription(principal, uri)
+
+    async def complete(
+        self, principal: Principal, name: str, argument: str, prefix: str, given: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Values for a variable of a template, or an argument of a prompt, that begin with `prefix`.
+
+        `name` is the template or the prompt's exposed name; `given` the values that are known already. What may not be
+        read is not proposed (G45, design 7). Raises `ProtocolFault`.
         """
-        return await self._reading.completion(principal, address, argument, prefix)
+        return await self._reading.completion(principal, name, argument, prefix, given or {})

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from yazcore.audit import Audit, CallRecord, shapes, values
-from yazcore.capabilities.context import Call, no_progress
+from yazcore.capabilities.context import Call, Client, no_progress
 from yazcore.capabilities.errors import Cancelled, CapabilityError, ServiceError
 from yazcore.catalogue import Snapshot
 from yazcore.contract import Contract
@@ -28,6 +28,9 @@ from yazcore.runtimes.values import MAX_STRUCTURE, NotPortable, TooLarge
 
 Report = Callable[[float, float | None, str], None]
 """Takes progress: done, total (None: unknown), a few words."""
+
+Meet = Callable[[], Client]
+"""Gives the client that a call came through. A function: most calls have no need of it."""
 
 Resolver = Callable[[str], Any]
 """What an id names, or None."""
@@ -176,6 +179,10 @@ class Steps:
         )
         return f"{attempt.name} failed inside {plugin_id}. The user can see why with: yaz log {attempt.reference}"
 
+    def may_not_ask(self, attempt: Attempt, plugin_id: str, where: str) -> str:
+        """The text for an `Ask` that is not the host's own: no manifest says that a plugin puts questions."""
+        return self.masked(attempt, plugin_id, where, "AskRefused", "only the host's own tools and prompts may ask")
+
     # --- scope and permission -------------------------------------------------------------------------------------
 
     def kind(self, name: str) -> ScopeKind:
@@ -233,8 +240,22 @@ class Steps:
         Both questions are always asked, so that neither answer can be told from the time it takes.
         """
         allowed = self._decision.may(attempt.principal, permission, kind.name, scope_id, attempt.now.actions)
-        resolve = None if scope_id is None else self._resolve.get(kind.name)
-        return allowed, None if resolve is None or scope_id is None else resolve(scope_id)
+        return allowed, None if scope_id is None else self._resolved(attempt, kind, scope_id)
+
+    def _resolved(self, attempt: Attempt, kind: ScopeKind, scope_id: str) -> Any:
+        """What the id names; None, too, where the host cannot say: any other answer would tell the two apart."""
+        resolve = self._resolve.get(kind.name)
+        try:
+            return None if resolve is None else resolve(scope_id)
+        except Exception as error:  # noqa: BLE001 - it is the host's code, and says nothing to a caller
+            attempt.reference = self._host_failed(f"what a {kind.name} id names", error)
+            return None
+
+    def _host_failed(self, where: str, error: Exception) -> str:
+        return self._audit.crash(
+            plugin=self._contract.host, version=self._contract.version, where=where,
+            type=type(error).__name__, message=str(error), trace="".join(traceback.format_exception(error)),
+        )  # fmt: skip
 
     async def _decided(
         self, attempt: Attempt, kind: ScopeKind, scope_id: str | None, permission: str
@@ -246,15 +267,16 @@ class Steps:
             attempt.outcome = "overdue"
             raise ProtocolFault("whether you may could not be decided in time; try again", INTERNAL_ERROR) from None
         except Exception as error:  # noqa: BLE001 - it is the host's code, and says nothing to a caller
-            attempt.reference = self._audit.crash(
-                plugin=self._contract.host, version=self._contract.version, where=f"who may do {permission}",
-                type=type(error).__name__, message=str(error), trace="".join(traceback.format_exception(error)),
-            )  # fmt: skip
+            attempt.reference = self._host_failed(f"who may do {permission}", error)
             raise ProtocolFault(
                 f"whether you may could not be decided. The user can see why with: yaz log {attempt.reference}",
                 INTERNAL_ERROR,
             ) from None
         return decided
+
+    def may_somewhere(self, attempt: Attempt, kind: ScopeKind, permission: str) -> bool:
+        """Whether the principal may do this on some id of the kind, perhaps: only each id's own answer counts."""
+        return self._decision.may_somewhere(attempt.principal, kind, permission, attempt.now.actions)
 
     async def everywhere(self, principal: Principal, now: Snapshot) -> frozenset[str]:
         """What the principal may do in every scope, among all that active plugins declare."""
@@ -268,7 +290,13 @@ class Steps:
     # --- the plugin -----------------------------------------------------------------------------------------------
 
     def call(
-        self, attempt: Attempt, scope: Scope, posture: Posture, seconds: float, report: Report | None = None
+        self,
+        attempt: Attempt,
+        scope: Scope,
+        posture: Posture,
+        seconds: float,
+        report: Report | None = None,
+        client: Client | None = None,
     ) -> Call:
         """The call as the plugin's context will show it. It has `seconds` from now on."""
         principal, actions, kind, decision = attempt.principal, attempt.now.actions, scope.kind, self._decision
@@ -287,6 +315,7 @@ class Steps:
             deadline=time.monotonic() + seconds,
             allows=allows,
             report=report or no_progress,
+            client=client,
         )
 
     async def run(

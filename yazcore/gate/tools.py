@@ -8,11 +8,12 @@ from typing import Any
 
 import attrs
 
+from yazcore.capabilities.context import Client
 from yazcore.catalogue import ActiveTool, Catalogue, Snapshot
 from yazcore.contributions import Link
-from yazcore.gate.steps import DONE, Attempt, Ended, Refused, Report, Steps
+from yazcore.gate.steps import DONE, Attempt, Ended, Meet, Refused, Report, Steps
 from yazcore.manifest.schemas import argument_errors, validator
-from yazcore.outcomes import Outcome, ProtocolFault, encode
+from yazcore.outcomes import Outcome, ProtocolFault, echo, encode, part_object
 from yazcore.permissions import Principal
 from yazcore.results import RESULT_PREFIX, ResultStore
 from yazcore.runtimes.values import Answer
@@ -39,7 +40,9 @@ class ToolCalls:
         self._results = results
         self._validators: dict[tuple[int, str, str], Any] = {}
 
-    async def call(self, principal: Principal, name: str, arguments: Any, report: Report | None) -> Outcome:
+    async def call(
+        self, principal: Principal, name: str, arguments: Any, report: Report | None, meet: Meet | None
+    ) -> Outcome:
         """Call a tool. Raises `ProtocolFault`."""
         now = self._catalogue.now
         with self._steps.recorded(
@@ -48,18 +51,18 @@ class ToolCalls:
             tool = now.tools.get(name)
             if tool is None or not offered(tool, principal):
                 attempt.outcome = "unknown"
-                raise ProtocolFault(f"Unknown tool: {name}")
+                raise ProtocolFault(f"Unknown tool: {echo(name)}")
             attempt.audited = tool.audited
             if not isinstance(arguments, dict):
                 attempt.outcome = "malformed"
                 raise ProtocolFault("arguments must be an object")
             try:
-                return await self._promised(attempt, tool, await self._answer(attempt, tool, arguments, report))
+                return await self._promised(attempt, tool, await self._answer(attempt, tool, arguments, report, meet))
             except (Refused, Ended) as none:
                 return Outcome(is_error=True, text=str(none))
 
     async def _answer(
-        self, attempt: Attempt, tool: ActiveTool, arguments: dict[str, Any], report: Report | None
+        self, attempt: Attempt, tool: ActiveTool, arguments: dict[str, Any], report: Report | None, meet: Meet | None
     ) -> Answer:
         """Steps 2 to 6."""
         declaration = tool.declaration
@@ -74,15 +77,24 @@ class ToolCalls:
         if declaration.approval == "ask":
             attempt.outcome = "approval"
             raise Ended(f"{attempt.name} needs a person's approval, and nobody can be asked here. Nothing was done.")
-        call = self._steps.call(attempt, scope, declaration.posture, declaration.deadline_seconds, report)
+        client = (meet or Client)() if tool.own else None
+        call = self._steps.call(attempt, scope, declaration.posture, declaration.deadline_seconds, report, client)
         answer: Answer = await self._steps.run(
             attempt, tool.plugin, "tools", declaration.name, "handler", call, arguments
         )
+        if answer.ask is not None and tool.own and meet is None:
+            attempt.outcome = "asked"
+            raise Ended(f"{attempt.name} has a question, and nobody can be asked here. Nothing was done.")
         return answer
 
     async def _promised(self, attempt: Attempt, tool: ActiveTool, answer: Answer) -> Outcome:
         """Step 7: is the result what the manifest promised, and does it fit?"""
         declaration = tool.declaration
+        if answer.ask is not None:
+            if not tool.own:
+                raise Ended(self._steps.may_not_ask(attempt, tool.plugin, f"tools {declaration.name}"))
+            attempt.outcome = "asked"
+            return Outcome(ask=answer.ask)
         if (schema := declaration.output_schema) is not None:
             wrong = ["there is no structured result"]
             if answer.structured is not None:
@@ -93,12 +105,13 @@ class ToolCalls:
         structured = None if answer.structured is None else encode(answer.structured)
         text = answer.text if answer.text is not None else structured or ""
         links = sum(len(encode(attrs.asdict(link)).encode()) for link in answer.links) if answer.links else 0
-        size = max(len(text.encode()), len(structured.encode()) if structured is not None else 0) + links
+        parts = sum(len(encode(part_object(part)).encode()) for part in answer.parts) if answer.parts else 0
+        size = max(len(text.encode()), len(structured.encode()) if structured is not None else 0) + links + parts
         if size > declaration.max_result:
             attempt.outcome = "too-large"
             return self._too_large(attempt, tool, answer, size, links_fit=links <= declaration.max_result // 2)
         attempt.outcome = "ok"
-        return Outcome(text=text, structured=answer.structured, links=answer.links)
+        return Outcome(text=text, structured=answer.structured, links=answer.links, parts=answer.parts)
 
     def _too_large(self, attempt: Attempt, tool: ActiveTool, answer: Answer, size: int, links_fit: bool) -> Outcome:
         """Nothing is cut: all of it is kept for whoever asked, to be read in pages."""
@@ -131,16 +144,18 @@ class ToolCalls:
 
 def _whole(answer: Answer, links: tuple[Link, ...]) -> tuple[bytes, str]:
     """All that a tool said, and its media type: its data, its text, or each part by name where it said more."""
-    if answer.structured is None and not links:
+    more = links or answer.parts
+    if answer.structured is None and not more:
         return (answer.text or "").encode(), "text/plain"
-    if answer.text is None and not links:
+    if answer.text is None and not more:
         return encode(answer.structured).encode(), "application/json"
-    parts = {
+    said = {
         "text": answer.text,
         "structuredContent": answer.structured,
         "links": [attrs.asdict(link, filter=lambda _, part: part is not None) for link in links] or None,
+        "parts": [part_object(part) for part in answer.parts] or None,
     }
-    return encode({name: part for name, part in parts.items() if part is not None}).encode(), "application/json"
+    return encode({name: one for name, one in said.items() if one is not None}).encode(), "application/json"
 
 
 async def _errors(schema: Any, value: Any) -> list[str]:

@@ -21,7 +21,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from yazcore.mcp.server import PRINCIPAL, Face
+from yazcore.mcp.server import PRINCIPAL, STILL, Face
 from yazcore.permissions import Principal
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Entrance:
     """The outermost gate of HTTP: it lets a request in, as its principal, or refuses it without looking further.
 
     In this order: token (401, the same bytes for a missing and a wrong one), `Host` (421, exactly one of `hosts`; None
-    leaves that to the application around), `Origin` (403 for any but those of `origins`: no page of a browser is a
+    leaves that to the application around), `Origin` (403 for any but those of `origins`: no page of another site is a
     client), `path` (404; None: whatever reaches here), method (405), the size of the headers (431). No CORS header is
     ever sent.
     """
@@ -69,9 +69,10 @@ class Entrance:
                 await send({"type": "websocket.close", "code": 1008})
             return
         headers = _Headers(scope["headers"])
-        principal = self._principal(headers)
+        token = headers.token
+        principal = None if token is None else self._authenticate(token)
         refusal = _NO_TOKEN if principal is None else self._refusal(scope, headers)
-        if principal is None or refusal is not None:
+        if token is None or principal is None or refusal is not None:
             await _refuse(refusal or _NO_TOKEN, send)
             return
         # What is inside never sees the token, so it can neither log it nor hand it to a plugin.
@@ -79,19 +80,11 @@ class Entrance:
             **scope,
             "headers": headers.others,
             PRINCIPAL: principal,
+            STILL: lambda: self._authenticate(token),
             "user": _owner_of_sessions(principal.name),
         }
         with contextlib.suppress(ClientDisconnect):
             await self._app(inner, receive, send)
-
-    def _principal(self, headers: _Headers) -> Principal | None:
-        if len(headers.authorization) != 1:
-            return None
-        scheme, _, token = headers.authorization[0].partition(b" ")
-        token = token.strip()
-        if scheme.lower() != b"bearer" or not token or not token.isascii():
-            return None
-        return self._authenticate(token.decode("ascii"))
 
     def _refusal(self, scope: Scope, headers: _Headers) -> _Refusal | None:
         if self._hosts is not None and (len(headers.host) != 1 or headers.host[0].lower() not in self._hosts):
@@ -127,6 +120,17 @@ class _Headers:
                 self.host.append(value)
             elif name == b"origin":
                 self.origin.append(value)
+
+    @property
+    def token(self) -> str | None:
+        """The one bearer token; None where there is none, or more than one header to choose from."""
+        if len(self.authorization) != 1:
+            return None
+        scheme, _, token = self.authorization[0].partition(b" ")
+        token = token.strip()
+        if scheme.lower() != b"bearer" or not token or not token.isascii():
+            return None
+        return token.decode("ascii")
 
 
 @lru_cache(maxsize=256)

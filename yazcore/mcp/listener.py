@@ -135,6 +135,8 @@ class _Start:
         self._whose = whose
         self._digest = sha256(self.address.token.encode()).digest()
         self._hosts = (f"{_LOOPBACK}:{port}", f"localhost:{port}")
+        # Its own origin is nobody's: no page is served there.
+        self._origins = tuple(f"http://{name}" for name in self._hosts)
         self._server: _Server | None = None
 
     def _authenticate(self, token: str) -> Principal | None:
@@ -152,7 +154,9 @@ class _Start:
                 # uvicorn cancelled would leave its port open behind: it is told to stop, never cancelled.
                 with anyio.CancelScope(shield=True):
                     async with self._face.serving() as manager:
-                        entrance = Entrance(manager.asgi_app, self._authenticate, hosts=self._hosts, path=PATH)
+                        entrance = Entrance(
+                            manager.asgi_app, self._authenticate, hosts=self._hosts, origins=self._origins, path=PATH
+                        )
                         self._server = _Server(entrance, lambda: task_status.started(self.address))
                         if not self.over:
                             await self._server.serve([self._sock])

@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from yazcore.contributions import Link
-from yazcore.outcomes import Content, Outcome
+from yazcore.outcomes import Content, Outcome, Prompted, part_object
+from yazcore.parts import Message
 
 
 def tool_result(outcome: Outcome) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def tool_result(outcome: Outcome) -> dict[str, Any]:
     if not text and structured is not None:
         text = json.dumps(structured, ensure_ascii=False)
     content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    content += [part_object(part) for part in outcome.parts]
     content += [_link(link) for link in outcome.links]
     result: dict[str, Any] = {"content": content, "isError": outcome.is_error}
     if structured is not None:
@@ -51,9 +53,15 @@ def read_result(content: Content) -> dict[str, Any]:
     }
 
 
-def prompt_result(description: str, text: str) -> dict[str, Any]:
-    """The result of `prompts/get`: one message of the user."""
-    return {"description": description, "messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+def prompt_result(prompted: Prompted) -> dict[str, Any]:
+    """The result of `prompts/get`."""
+    return {"description": prompted.description, "messages": [_message(message) for message in prompted.messages]}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    content = message.content
+    shown = {"type": "text", "text": content} if isinstance(content, str) else part_object(content)
+    return {"role": message.role, "content": shown}
 
 
 def completion_result(values: list[str], most: int = 100) -> dict[str, Any]:

@@ -6,7 +6,6 @@ protocol: who asks stands in the HTTP request (`asgi` put it there), whether the
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import math
@@ -18,21 +17,15 @@ import attrs
 import mcp_types as types
 from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
 from mcp.server.models import InitializationOptions
-from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    PromptsListChanged,
-    ResourcesListChanged,
-    ToolsListChanged,
-)
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from yazcore.capabilities.context import Client
+from yazcore.mcp.asking import answers_in, boundary, questions_object, until_answered
+from yazcore.mcp.changes import Changes, Still
 from yazcore.mcp.help import instructions
-from yazcore.mcp.progress import Progress
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
 from yazcore.mcp.sessions import Sessions
 from yazcore.mcp.surface import (
@@ -43,7 +36,8 @@ from yazcore.mcp.surface import (
     template_object,
     tool_object,
 )
-from yazcore.outcomes import INVALID_PARAMS, ProtocolFault
+from yazcore.mcp.talk import Talk, set_level
+from yazcore.outcomes import INVALID_PARAMS, Outcome, Prompted, ProtocolFault, echo
 from yazcore.permissions import Principal
 
 if TYPE_CHECKING:
@@ -51,6 +45,9 @@ if TYPE_CHECKING:
 
 PRINCIPAL = "yazcore.principal"
 """The key of the ASGI scope under which a request says who asks."""
+
+STILL = "yazcore.still"
+"""The key of the ASGI scope under which stands how to ask again who a request's token stands for."""
 
 BODY_BYTES = 2**20
 """The most bytes the body of a request may have; a model never writes as much."""
@@ -70,7 +67,6 @@ MAX_DEPTH = 64
 _RESOURCE_NOT_FOUND = -32002
 """How the older era says it; the newer one uses -32602."""
 
-_TELLING_SECONDS = 2.0
 _LAST_FRAMES_SECONDS = 0.05
 _CACHED_LISTS = 64
 
@@ -93,9 +89,8 @@ class Face:
         self._principal = principal
         self._lists: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._listed = -1
-        self._bus = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self._bus)
-        self._sessions: set[ServerSession] = set()
+        self._changes = Changes(host)
+        self._boundary = boundary(host.contract.host, lambda ctx: self._who(ctx).name)
         self._running: set[anyio.CancelScope] = set()
         self._answered_call = self._answering(self._call_tool)
         self.server = self._build()
@@ -108,7 +103,7 @@ class Face:
             cache_hints={"server/discover": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
             # Without this the SDK walks the whole tools/list for every call: 28 times slower at 1000 tools (mcp D2).
             get_tool_input_schema=self._gate.input_schema,
-            on_subscriptions_listen=self._listening,
+            on_subscriptions_listen=self._listen,
         )
         paged, add = types.PaginatedRequestParams, server.add_request_handler
         add("tools/list", paged, self._answering(self._list_tools))
@@ -119,6 +114,9 @@ class Face:
         add("prompts/list", paged, self._answering(self._list_prompts))
         add("prompts/get", types.GetPromptRequestParams, self._answering(self._get_prompt))
         add("completion/complete", types.CompleteRequestParams, self._answering(self._propose))
+        add("resources/subscribe", types.SubscribeRequestParams, self._subscribe)
+        add("resources/unsubscribe", types.UnsubscribeRequestParams, self._unsubscribe)
+        add("logging/setLevel", types.SetLevelRequestParams, self._set_level)
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
         # In place of the SDK's own tracing: a twelfth of a call, for spans that nobody asked for.
         server.middleware[:] = [self._around]
@@ -136,7 +134,7 @@ class Face:
                     result = await handler(ctx, params)
                 finally:
                     self._running.discard(scope)
-                result["resultType"] = "complete"
+                result.setdefault("resultType", "complete")
                 return result
             raise MCPError(types.CONNECTION_CLOSED, "the MCP server was switched off")
 
@@ -152,6 +150,8 @@ class Face:
                 return await self._called(ctx, call_next)
             if ctx.method == "tools/list":
                 return await self._cached(ctx, call_next)
+            if ctx.method == "prompts/get":
+                return await self._boundary(ctx, call_next)
             result = await call_next(ctx)
             if ctx.method in ("initialize", "server/discover"):
                 # Not the server's own attribute: what a principal may not know is not named to it.
@@ -176,9 +176,11 @@ class Face:
         params = ctx.params or {}
         name, arguments = params.get("name"), params.get("arguments", {})
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and ctx.meta is not None
-        if not modern or not isinstance(name, str) or not isinstance(arguments, dict):
-            return await call_next(ctx)
+        if not modern or not isinstance(name, str) or not isinstance(arguments, dict) or answers_in(ctx):
+            return await self._boundary(ctx, call_next)
         result = await self._answered_call(ctx, _Asked(name, arguments))
+        if result["resultType"] != "complete":
+            return await self._boundary(ctx, lambda _: _given(result))
         result["_meta"] = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
         return result
 
@@ -231,54 +233,64 @@ class Face:
 
     async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams | _Asked) -> dict[str, Any]:
         who, arguments = self._who(ctx), params.arguments or {}
-        if ctx.meta is None or "progress_token" not in ctx.meta:
-            return tool_result(await self._gate.call_tool(who, params.name, arguments))
-        progress = Progress(ctx.session)
-        outcome = await progress.during(self._gate.call_tool(who, params.name, arguments, progress.report))
-        return tool_result(outcome)
+        tool = self._host.catalogue.now.tools.get(params.name)
+        if (tool is None or not tool.own) and (ctx.meta is None or "progress_token" not in ctx.meta):
+            return tool_result(await self._gate.call_tool(who, params.name, arguments))  # it can say nothing meanwhile
+        talk = Talk(ctx, self._host.contract.host)
+
+        def call(meet: Callable[[], Client]) -> Awaitable[Outcome]:
+            return self._gate.call_tool(who, params.name, arguments, talk.report, meet)
+
+        outcome = await talk.during(until_answered(ctx, talk, call))
+        return tool_result(outcome) if outcome.ask is None else questions_object(outcome.ask)
 
     async def _read_resource(self, ctx: _Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
         return read_result(await self._gate.read_resource(self._who(ctx), str(params.uri)))
 
     async def _get_prompt(self, ctx: _Context, params: types.GetPromptRequestParams) -> dict[str, Any]:
-        who = self._who(ctx)
-        text = await self._gate.get_prompt(who, params.name, params.arguments or {})
-        shown = {prompt.exposed: prompt.description for prompt in self._gate.prompts(who)}
-        return prompt_result(shown.get(params.name, ""), text)
+        who, arguments, talk = self._who(ctx), params.arguments or {}, Talk(ctx, self._host.contract.host)
+
+        def call(meet: Callable[[], Client]) -> Awaitable[Prompted]:
+            return self._gate.get_prompt(who, params.name, arguments, meet)
+
+        prompted = await talk.during(until_answered(ctx, talk, call))
+        return prompt_result(prompted) if prompted.ask is None else questions_object(prompted.ask)
 
     async def _propose(self, ctx: _Context, params: types.CompleteRequestParams) -> dict[str, Any]:
         what = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else params.ref.name
-        asked = params.argument
-        return completion_result(await self._gate.complete(self._who(ctx), what, asked.name, asked.value))
+        asked, given = params.argument, (params.context.arguments if params.context is not None else None)
+        return completion_result(await self._gate.complete(self._who(ctx), what, asked.name, asked.value, given))
 
     # --- what changed ---------------------------------------------------------------------------------------------
 
+    def _still(self, ctx: _Context) -> Still:
+        """How to ask later who this request's token stands for then."""
+        if ctx.request is None:
+            return lambda: self._principal
+        still: Still = ctx.request.scope[STILL]
+        return still
+
     async def _initialized(self, ctx: _Context, params: types.NotificationParams) -> None:
-        """Remember a session of the older era for as long as its connection lasts."""
-        self._sessions.add(ctx.session)
-        # The SDK has no public way to hear that a session ended (mcp 1.2).
-        ctx.session._connection.exit_stack.callback(self._sessions.discard, ctx.session)
+        self._changes.opened(ctx, self._still(ctx))
 
-    async def _announce(self) -> None:
-        """Tell clients of both eras that the lists changed, whenever the catalogue did (mcp D15)."""
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    async def _listen(
+        self, ctx: _Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        return await self._changes.listen(ctx, params, self._who(ctx), self._still(ctx))
 
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # its loop was closed: whoever commits is not to suffer
-                loop.call_soon_threadsafe(changed.set)
+    async def _subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        uri = str(params.uri)
+        if not await self._changes.subscribe(ctx, uri, self._who(ctx)):
+            raise MCPError(_RESOURCE_NOT_FOUND, f"No such resource: {echo(uri)}", {"uri": echo(uri)})
+        return types.EmptyResult()
 
-        forget = self._host.catalogue.on_change(wake)
-        try:
-            while True:
-                await changed.wait()
-                changed.clear()
-                for event in (ToolsListChanged(), ResourcesListChanged(), PromptsListChanged()):
-                    await self._bus.publish(event)
-                async with anyio.create_task_group() as tasks:
-                    for session in tuple(self._sessions):
-                        tasks.start_soon(_tell_of_changes, session)
-        finally:
-            forget()
+    async def _unsubscribe(self, ctx: _Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._changes.unsubscribe(ctx, str(params.uri))
+        return types.EmptyResult()
+
+    async def _set_level(self, ctx: _Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        set_level(ctx, params.level)
+        return types.EmptyResult()
 
     # --- serving --------------------------------------------------------------------------------------------------
 
@@ -297,7 +309,7 @@ class Face:
             max_sessions=MAX_SESSIONS,
         )
         async with manager.run(), anyio.create_task_group() as tasks:
-            tasks.start_soon(self._announce)
+            tasks.start_soon(self._changes.tell)
             try:
                 yield manager
             finally:
@@ -305,10 +317,8 @@ class Face:
                 tasks.cancel_scope.cancel()
 
     def end(self) -> None:
-        """Cancel every call and end every listen stream; each still sends its last frame (mcp D7).
-
-        """
-        self._listening.close()
+        """Cancel every call and end every listen stream; each still sends its last frame (mcp D7)."""
+        self._changes.close()
         for scope in tuple(self._running):
             scope.cancel()
 
@@ -343,11 +353,8 @@ class _Server(Server[Any]):
         )
 
 
-async def _tell_of_changes(session: ServerSession) -> None:
-    with anyio.move_on_after(_TELLING_SECONDS):  # a client that does not read keeps nobody waiting
-        await session.send_notification(types.ToolListChangedNotification())
-        await session.send_notification(types.ResourceListChangedNotification())
-        await session.send_notification(types.PromptListChangedNotification())
+async def _given(result: dict[str, Any]) -> dict[str, Any]:
+    return result
 
 
 def _list(listing: str, entries: dict[str, dict[str, Any]], cursor: str | None) -> dict[str, Any]:

@@ -51,6 +51,14 @@ class Decision:
             return self.permits(principal, action, scope, scope_id) is True
         return may(principal, action, scope, scope_id, declared)
 
+    def may_somewhere(self, principal: Principal, kind: ScopeKind, action: str, declared: Collection[str]) -> bool:
+        """Whether the principal may do `action` on some id of the kind, perhaps; what the host decides may be so."""
+        if action not in declared:
+            return False
+        if principal.owner or action in self.everyone or self.asks_elsewhere(kind):
+            return True
+        return any(grant.names(action) and grant.scope in ("global", kind.name) for grant in principal.grants)
+
     def everywhere(self, principal: Principal, actions: Iterable[str], declared: Collection[str]) -> frozenset[str]:
         """Those of the actions that the principal may do in every scope."""
         return frozenset(action for action in actions if self.may(principal, action, "global", None, declared))

@@ -35,12 +35,15 @@ from yazcore.runtimes.facade import (
 )
 from yazcore.runtimes.own_path import OwnPath, is_of
 from yazcore.runtimes.threads import Threads
-from yazcore.runtimes.values import answer, portable, readable
+from yazcore.runtimes.values import answer, portable, readable, spoken
 
 SYNC_THREADS = 8
 """How many blocking handlers of one plugin run at a time."""
 
 _MOST_FAILURES = 100
+_FINISH: Mapping[tuple[str, str], Callable[[Any], Any]] = {
+    ("tools", "handler"): answer, ("resources", "handler"): readable, ("prompts", "handler"): spoken,
+}  # fmt: skip
 _WRITING_HOOKS = frozenset({"onload", "onunload"})
 
 
@@ -189,7 +192,7 @@ class TrustedPlugin:
         frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
         context = CallContext(base=self._context, call=call)
         arguments = [portable(value) for value in args]
-        finish = {"tools": answer, "resources": readable if field == "handler" else portable}.get(key, portable)
+        finish = _FINISH.get((key, field), portable)
         future: Future[Any]
         if is_async:
             future = self._start_loop().submit(_run_async(handler, frame, context, arguments, finish))

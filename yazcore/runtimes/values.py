@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from yazcore.contributions import Link, Page, Result
+from yazcore.parts import Ask, Audio, Embedded, Form, Image, Message, Part, Question, Roots, Sample
 
 MAX_DEPTH = 64
 """The deepest nesting of a value."""
@@ -34,11 +35,24 @@ class TooLarge(NotPortable):
 
 @attrs.frozen(kw_only=True)
 class Answer:
-    """What a tool's handler said, as plain data: the structured result, its text where the plugin chose it, links."""
+    """What a tool's handler said, as plain data: the structured result, its text where the plugin chose it, the rest.
+
+    With `ask` there is nothing else: the handler asks its caller first.
+    """
 
     structured: dict[str, Any] | None = None
     text: str | None = None
     links: tuple[Link, ...] = ()
+    parts: tuple[Part, ...] = ()
+    ask: Ask | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Spoken:
+    """What a prompt's handler said: its messages, or what it asks its caller first."""
+
+    messages: tuple[Message, ...] = ()
+    ask: Ask | None = None
 
 
 def portable(value: Any) -> Any:
@@ -134,7 +148,7 @@ def answer(value: Any) -> Answer:
     """What a tool's handler returned, as an `Answer`.
 
     A dict is the structured result, a `Page` the structured `{"items", "nextCursor"}`, a `Result` says each part, a
-    text is text alone. Raises `NotPortable` for anything else.
+    text is text alone, an `Ask` asks first. Raises `NotPortable` for anything else.
     """
     budget = _Budget(MAX_STRUCTURE, has_bytes=False)
     if isinstance(value, Result):
@@ -143,13 +157,16 @@ def answer(value: Any) -> Answer:
         if text is not None and type(text) is not str:
             raise NotPortable("the text of the result is no text")
         links = tuple(_link(link, ((None, "links"), index), budget) for index, link in enumerate(value.links))
-        return Answer(structured=structured, text=_copy(text, None, 0, budget), links=links)
+        parts = tuple(_part(part, ((None, "parts"), index), budget) for index, part in enumerate(value.parts))
+        return Answer(structured=structured, text=_copy(text, None, 0, budget), links=links, parts=parts)
     if isinstance(value, Page):
         return Answer(structured=_copy({"items": list(value.items), "nextCursor": value.next_cursor}, None, 0, budget))
     if type(value) is dict:
         return Answer(structured=_copy(value, None, 0, budget))
     if type(value) is str:
         return Answer(text=_copy(value, None, 0, budget))
+    if type(value) is Ask:
+        return Answer(ask=_ask(value, budget))
     raise NotPortable(f"the result is a {type(value).__name__}; return a dict, a Page, a Result or a text")
 
 
@@ -164,3 +181,78 @@ def _link(link: Any, place: _Place, budget: _Budget) -> Link:
             raise NotPortable(f"{_named((place, name))} is no text")
         _copy(part, (place, name), 0, budget)
     return Link(**parts)
+
+
+def spoken(value: Any) -> Spoken:
+    """What a prompt's handler returned: a text, a `Message`, a list of them, or an `Ask`.
+
+    Raises `NotPortable` for anything else, and for no message at all.
+    """
+    budget = _Budget(MAX_STRUCTURE, has_bytes=False)
+    if type(value) is Ask:
+        return Spoken(ask=_ask(value, budget))
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if not given:
+        raise NotPortable("the prompt holds no message")
+    return Spoken(messages=tuple(_message(one, (None, index), budget) for index, one in enumerate(given)))
+
+
+def _message(value: Any, place: _Place, budget: _Budget) -> Message:
+    if type(value) is str:
+        return Message(_copy(value, place, 0, budget))
+    if type(value) is not Message:
+        raise NotPortable(f"{_named(place)} is a {type(value).__name__}; a prompt gives a text or Messages")
+    if value.role not in ("user", "assistant"):
+        raise NotPortable(f"{_named((place, 'role'))} is neither user nor assistant")
+    content = value.content
+    return Message(
+        _copy(content, place, 0, budget) if type(content) is str else _part(content, place, budget), value.role
+    )
+
+
+def _part(part: Any, place: _Place, budget: _Budget) -> Part:
+    """A copy of a part that is one: its data is bytes (of a document also text), the rest is text."""
+    if type(part) not in (Image, Audio, Embedded):
+        raise NotPortable(f"{_named(place)} is a {type(part).__name__}, not an Image, Audio or Embedded")
+    budget.spend(_LINK_BYTES, place)
+    kept = {}
+    for field in attrs.fields(type(part)):
+        value, where = getattr(part, field.name), (place, field.name)
+        if field.name == "data" and type(value) is bytes:
+            budget.spend(len(value), where)
+        elif type(value) is str and (field.name != "data" or type(part) is Embedded):
+            _copy(value, where, 0, budget)
+        elif not (value is None and type(part) is Embedded and field.name == "mime_type"):
+            raise NotPortable(f"{_named(where)} is a {type(value).__name__}")
+        kept[field.name] = value
+    made: Part = type(part)(**kept)
+    return made
+
+
+def _ask(ask: Ask, budget: _Budget) -> Ask:
+    if type(ask.questions) is not dict or not ask.questions:
+        raise NotPortable("an Ask has at least one question, each under a name")
+    questions = {
+        _name(name, budget): _question(question, (None, str(name)), budget)
+        for name, question in ask.questions.items()
+    }
+    if type(ask.state) is not str:
+        raise NotPortable("the state of an Ask is no text")
+    return Ask(questions=questions, state=_copy(ask.state, (None, "state"), 0, budget))
+
+
+def _name(name: Any, budget: _Budget) -> str:
+    if type(name) is not str:
+        raise NotPortable(f"the name of a question is a {type(name).__name__}")
+    named: str = _copy(name, None, 0, budget)
+    return named
+
+
+def _question(question: Any, place: _Place, budget: _Budget) -> Question:
+    if type(question) is Form and type(question.message) is str and type(question.schema) is dict:
+        return Form(_copy(question.message, place, 0, budget), _copy(question.schema, place, 0, budget))
+    if type(question) is Sample and type(question.text) is str and type(question.max_tokens) is int:
+        return Sample(_copy(question.text, place, 0, budget), question.max_tokens)
+    if type(question) is Roots:
+        return question
+    raise NotPortable(f"{_named(place)} is no Form, Sample or Roots with its parts of the right type")

@@ -115,7 +115,7 @@ class PluginUnderTest:
         """The text of one of its prompts, by its own name. Raises as `call` does."""
         self._must_be_active()
         who = principal if principal is not None else self._principal
-        return self._portal.call(self.host.gate.get_prompt, who, f"{self.id}__{name}", dict(arguments or {}))
+        return self._portal.call(self.host.gate.get_prompt, who, f"{self.id}__{name}", dict(arguments or {})).text
 
     def command(self, command: str, *arguments: str) -> Any:
         """Run one of its commands, as `yaz run` does; gives what it returns and raises what it raises."""
