@@ -123,7 +123,9 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - start + 1
 
 
-class _Offsets:
+class Offsets:
+    """Where everything stands in a text, which must be well-formed JSON."""
+
     def __init__(self, text: str) -> None:
         self._values: dict[Path, int] = {}
         self._keys: dict[Path, int] = {}
@@ -132,11 +134,11 @@ class _Offsets:
             if key_at is not None:
                 self._keys[path] = key_at
 
-    def of(self, fault: Fault) -> int:
-        if fault.at_key and fault.path in self._keys:
-            return self._keys[fault.path]
-        path = fault.path
-        while path not in self._values:  # what is missing has the place of the object it is missing from
+    def of(self, path: Path, at_key: bool = False) -> int:
+        """The offset of a value, or of its key; what is missing has the place of the object it is missing from."""
+        if at_key and path in self._keys:
+            return self._keys[path]
+        while path not in self._values:
             path = path[:-1]
         return self._values[path]
 
@@ -147,12 +149,14 @@ def located(faults: Iterable[Fault], text: str | None) -> tuple[Violation, ...]:
     With no text, or one that is not JSON, a fault with a path has no position and the order stays.
     """
     faults = list(faults)
-    offsets: _Offsets | None = None
+    offsets: Offsets | None = None
     if text is not None and any(fault.offset is None for fault in faults):
-        offsets = _Offsets(text)
+        offsets = Offsets(text)
     placed = []
     for fault in faults:
-        offset = fault.offset if fault.offset is not None else offsets.of(fault) if offsets is not None else None
+        offset = fault.offset
+        if offset is None and offsets is not None:
+            offset = offsets.of(fault.path, fault.at_key)
         line, column = line_and_column(text, offset) if text is not None and offset is not None else (None, None)
         violation = Violation(fault.code, fault.message, fault.fix, pointer(fault.path), fault.severity, line, column)
         placed.append((offset if offset is not None else 0, violation))

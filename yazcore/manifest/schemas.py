@@ -14,6 +14,7 @@ from yazcore.manifest.patterns import compiled
 from yazcore.manifest.places import Fault, pointer
 from yazcore.manifest.schema_bounds import bound_faults, parts
 from yazcore.manifest.schema_errors import sentence
+from yazcore.manifest.schema_form import is_plain_schema
 from yazcore.violations import YazError
 
 MOST_ERRORS = 10
@@ -27,8 +28,13 @@ _MOST_LOOKED_AT = 100
 
 def schema_faults(schema: Any) -> tuple[Fault, ...]:
     """What is wrong with a schema: its bounds, and then the dialect's own rules; paths are within it. Never raises."""
-    if found := tuple(bound_faults(schema)):
-        return found
+    return tuple(bound_faults(schema)) or dialect_faults(schema)
+
+
+def dialect_faults(schema: Any) -> tuple[Fault, ...]:
+    """What is wrong with a schema by the rules of its dialect. Its depth must be bounded."""
+    if is_plain_schema(schema):
+        return ()
     invalid = []
     for error in _errors(_meta_validator(), schema):
         message = f"this is not JSON Schema: {sentence(error)}"

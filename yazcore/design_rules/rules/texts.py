@@ -1,0 +1,244 @@
+"""Rules about descriptions: enough to choose by, told apart, in every language (G25b, G27, G35 to G37)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from yazcore.design_rules.examples import tool, tools
+from yazcore.design_rules.rule import Found, found_in, rule
+from yazcore.design_rules.surface import FALLBACK
+from yazcore.design_rules.view import ToolView, View
+from yazcore.design_rules.words import STRONG, alternatives, phrases, singular, stem, stems, tokens, word_set, words
+from yazcore.manifest.messages import chain
+from yazcore.manifest.words import listed, quoted
+
+LONGEST_DESCRIPTION = 1024
+"""The longest description that every model's interface takes, in characters."""
+
+_KEY = {"type": "string", "maxLength": 40, "description": "The ticket's key, from search_tickets."}
+_GOOD = "Closes a ticket for good; a closed one cannot be opened again. Use park_ticket for a pause. Gives its state."
+
+
+@rule(
+    "G25b", "suspicion", "A text is there in every language of the surface, and about as long",
+    change="write it in that language too, and say the same in both",
+    good=tools(
+        tool("close_ticket", _GOOD, texts={"de": "Schließt einen Vorgang endgültig; er geht nicht wieder auf."}),
+        tool("park_ticket", "Sets a ticket aside.", texts={"de": "Legt einen Vorgang beiseite."}),
+    ),
+    bad=tools(
+        tool("close_ticket", _GOOD, texts={"de": "Schließt einen Vorgang endgültig; er geht nicht wieder auf."}),
+        tool("park_ticket", "Sets a ticket aside."),
+    ),
+    at=["/tools/1/description"],
+)  # fmt: skip
+def in_every_language(view: View) -> Iterator[Found]:
+    """An agent that works in a language gets English where its text is missing, and another tool where the texts have
+    grown apart."""
+    locales = sorted({one for entry in view.surface.entries for one in entry.texts} - {FALLBACK})
+    for entry in view.surface.entries:
+        english = entry.description
+        if not english:
+            continue
+        missing = [one for one in locales if not any(each in entry.texts for each in chain(one) if each != FALLBACK)]
+        if missing:
+            yield found_in(entry, entry.text_path, f"there is no text in {listed(missing, 5)}")
+        for locale in locales:
+            text = entry.texts.get(locale)
+            if text is not None and len(english) >= 80 and not 0.2 <= len(text) / len(english) <= 3:
+                message = f"the text in {quoted(locale)} has {len(text)} characters, the English one {len(english)}"
+                yield found_in(entry, entry.text_path, message)
+
+
+_CONDITIONS = alternatives(
+    """
+    if | when | whenever | unless | only | before | after | instead | rather | not | never | no | without |
+    except | excluding | including | default* | up to | at most | at least | max* | min* | limit* | e.g | i.e |
+    example* | such as | sorted | ordered | optional* | use this | use it | use for | use to | return | returns
+    | give | gives | yields | each with | with its | with their | must | can | cannot | already | first | then |
+    until | otherwise | should | require | requires | need | needs | based on | per | between | older | newer |
+    latest | recent
+    """
+)
+_MARKS = re.compile(rf"\b{_CONDITIONS}\b|[(:;]|\d", re.IGNORECASE)
+
+
+@rule(
+    "G27", "suspicion", "A description says when to use the tool, what it does, what it leaves out, what comes back",
+    change="say when it is the right tool and when another is, what it changes, and what it gives",
+    good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
+    bad=tools(tool("close_ticket", "Closes the given ticket in the system.", {"key": _KEY}, ["key"])),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def says_when(view: View) -> Iterator[Found]:
+    """A model chooses by the text: without a condition, a limit or a result in it, the choice is by the name alone."""
+    for one in view.tools:
+        said = words(one.text)
+        if said and len(said) <= 16 and len(one.sentences) <= 2 and _MARKS.search(one.text) is None:
+            message = "the description names no condition, limit, exclusion or result"
+            yield found_in(one.tool, one.tool.text_path, message)
+
+
+@rule(
+    "G27b", "suspicion", "A description is short enough for every model",
+    change=f"use at most {LONGEST_DESCRIPTION} characters; what is needed only at times belongs into a help tool",
+    good=tools(tool("close_ticket", _GOOD)),
+    bad=tools(tool("close_ticket", _GOOD * 12)),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def short_enough(view: View) -> Iterator[Found]:
+    """Some interfaces of models refuse a description that is longer, and with it the whole list; all others pay for it
+    in every conversation."""
+    for one in view.surface.tools:
+        for locale, text in sorted(one.texts.items()):
+            if len(text) > LONGEST_DESCRIPTION:
+                where = "" if locale == FALLBACK else f" in {quoted(locale)}"
+                message = f"the description{where} has {len(text)} characters, more than {LONGEST_DESCRIPTION}"
+                yield found_in(one, one.text_path, message)
+
+
+_SYNONYMS = (
+    word_set("get describe show read fetch view retrieve inspect lookup"),
+    frozenset({"list", "search", "find", "query"}),
+    frozenset({"kill", "terminate", "stop"}),
+    frozenset({"remove", "delete", "drop", "destroy"}),
+    frozenset({"run", "execute", "exec", "invoke"}),
+    frozenset({"update", "edit", "modify", "patch", "change"}),
+    frozenset({"create", "add", "new", "apply"}),
+)
+
+
+def _same_task(one: ToolView, other: ToolView) -> bool:
+    verbs = {one.verb, other.verb}
+    return one.verb != other.verb and any(verbs <= group for group in _SYNONYMS)
+
+
+def _names(text: str, other: ToolView) -> bool:
+    """Whether a text names another tool, as it is written or as words."""
+    return other.tool.name.lower() in text.lower() or " ".join(other.tokens) in " ".join(words(text))
+
+
+@rule(
+    "G35", "question", "Neighbours say what the other one is for",
+    change="say in each when the other one is right",
+    good=tools(
+        tool("list_tickets", "Lists all open tickets. To find one by its words, use search_tickets."),
+        tool("search_tickets", "Finds tickets by words. For all that are open, use list_tickets."),
+    ),
+    bad=tools(tool("list_tickets", "Lists the tickets."), tool("search_tickets", "Finds tickets.")),
+    at=["/tools/1/description"],
+    unsure="whether two tools are mistaken for each other shows only where people or models choose between them",
+)  # fmt: skip
+def told_apart(view: View) -> Iterator[Found]:
+    """Where two tools sound alike, a text that only says what its own does leaves the choice to chance."""
+    groups: dict[tuple[str, ...], list[ToolView]] = defaultdict(list)
+    for one in view.tools:
+        if one.verb is not None:
+            groups[tuple(map(singular, one.objects))].append(one)
+    for group in groups.values():
+        for index, one in enumerate(group[1:40], 1):
+            for other in group[:index]:
+                short = len(words(one.text)) <= 25 and len(words(other.text)) <= 25
+                if _same_task(one, other) and short and not _names(one.text, other) and not _names(other.text, one):
+                    message = f"nothing tells it from {quoted(other.tool.name)}, and neither text names the other"
+                    yield found_in(one.tool, one.tool.text_path, message)
+                    break
+
+
+@rule(
+    "G36", "suspicion", "A description is more than its name in other words",
+    change="say what the name does not: when, with what effect, with what result",
+    good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
+    bad=tools(tool("close_ticket", "Close a ticket by its key.", {"key": _KEY}, ["key"])),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def more_than_its_name(view: View) -> Iterator[Found]:
+    """The model has read the name already; a paraphrase costs tokens and decides nothing."""
+    for one in view.tools:
+        named = {stem(word) for word in tokens(one.tool.name)} | {stem(singular(word)) for word in one.tokens}
+        left = stems(one.text) - named - view.common_stems - one.parameter_stems - _SAYS_NOTHING
+        if one.text and len(left) <= 1:
+            yield found_in(one.tool, one.tool.text_path, "the description says no more than the name")
+
+
+_SAYS_NOTHING = {
+    stem(word)
+    for word in ["allow", "allows", "perform", "performs", "provide", "provides", "given", "existing", "current"]
+}
+
+_EFFECT = phrases(
+    """
+    permanent* | irrevers* | irrecover* | irrevoc* | undo* | undone | for good | trash* | recycle* | recover* |
+    restor* | lost | loses | lose | overwrit* | caution* | careful* | danger* | destructive* | approv* |
+    consent* | confirm | confirms | confirmed | confirmation by | confirmation from | confirmation is |
+    confirmation of the | asks the user | asks a person | asks the operator | ask the user | cost | costs |
+    charge | charges | charged | billed | money | payment | visible | public | publicly | everyone | anyone |
+    recipient* | notif* | e-mail* | email* | external* | outside | outage | downtime | interrupt* | unavailable
+    | unsaved | cannot be | can't be | no longer | gone | leaves the | leave the | immediate* | only if | only
+    when | only after | fails if | fails when | fails unless | also removes | also deletes | with all
+    """
+)
+
+
+@rule(
+    "G37", "suspicion", "A strong verb says what its effect is, and who has to agree",
+    change="say what is lost or who gets it, whether it can be taken back, and what approval it needs",
+    good=tools(tool("send_mail", "Sends a mail to customers: it leaves the company and cannot be called back. "
+                    "Needs the approval of a person.", {"key": _KEY}, ["key"])),
+    bad=tools(tool("send_mail", "Sends a mail with the given subject.", {"key": _KEY}, ["key"])),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def names_its_effect(view: View) -> Iterator[Found]:
+    """Between reading and sending lies a decision of a person; a text that hides the effect takes it away."""
+    for one in view.tools:
+        declared = one.tool.destroys or one.tool.effect.get("external", False)
+        strong = one.verb in STRONG and one.tool.reads is not True
+        if (strong or declared) and not _asks_back(one) and _EFFECT.search(one.tool.description[:6_000]) is None:
+            what = "it declares a strong effect" if declared else f"{quoted(one.verb or '')} is a strong verb"
+            message = f"{what}, and the description says nothing of its effect or an approval"
+            yield found_in(one.tool, one.tool.text_path, message)
+
+
+def _asks_back(one: ToolView) -> bool:
+    return any(word.startswith("confirm") for each in one.input.arguments for word in tokens(each.name))
+
+
+_TRIES = frozenset({"draft", "prepare", "compose", "preview", "plan", "simulate"})
+_DOES = word_set("send publish submit apply post deploy execute release")
+_DENIES = phrases(
+    """
+    not | nothing | never | no | without | nobody | isn't | doesn't | only shows | only plans | only writes
+    """
+)
+
+
+@rule(
+    "G37b", "suspicion", "A draft says that nothing is sent",
+    change="say in the draft's text that nothing is sent, and by which tool it would be",
+    good=tools(
+        tool("draft_mail", "Writes a mail as a draft. Nothing is sent: send_mail does that."),
+        tool("send_mail", "Sends a draft to its recipients, outside too; needs approval. Make it with draft_mail."),
+    ),
+    bad=tools(
+        tool("draft_mail", "Writes a mail to a customer."),
+        tool("send_mail", "Sends a draft to its recipients, outside too; needs approval."),
+    ),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def drafts(view: View) -> Iterator[Found]:
+    """Of two tools that differ only in whether anything happens, the harmless one must say that nothing does."""
+    does = defaultdict(list)
+    for one in view.tools:
+        if one.tokens and one.tokens[0] in _DOES:
+            does[tuple(map(singular, one.tokens[1:]))].append(one)
+    for one in view.tools:
+        others = does.get(tuple(map(singular, one.tokens[1:]))) if one.tokens and one.tokens[0] in _TRIES else None
+        if others and _DENIES.search(one.tool.description[:6_000]) is None:
+            message = f"the text does not say that nothing happens yet, unlike with {quoted(others[0].tool.name)}"
+            yield found_in(one.tool, one.tool.text_path, message)
+
+
+RULES = (in_every_language, says_when, short_enough, told_apart, more_than_its_name, names_its_effect, drafts)
+"""The rules of this page, in the order of the seed."""
