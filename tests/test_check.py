@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
+from tests.manifest.archived import wheel
 from tests.testing.projects import CODE, CONTRACT, ECHO, installed, package, pyproject
 from yazcore.check import Report, check_target
 from yazcore.violations import Violation, YazError
@@ -19,6 +21,11 @@ def codes(report: Report) -> list[str]:
     return [violation.code for violation in report.violations]
 
 
+def plain(report: Report) -> Report:
+    """A report without what the design rules find."""
+    return attrs.evolve(report, findings=(), waived=(), file="manifest.json")
+
+
 def changes(report: Report) -> list[tuple[str, str]]:
     return [(difference.name, difference.change) for difference in report.differences]
 
@@ -27,17 +34,17 @@ def changes(report: Report) -> list[tuple[str, str]]:
 
 
 def test_a_package_that_keeps_its_word_is_clean(tmp_path: Path) -> None:
-    assert check_target(package(tmp_path), CONTRACT) == Report()
+    assert plain(check_target(package(tmp_path), CONTRACT)) == Report()
 
 
 def test_a_project_is_checked_by_its_one_package(tmp_path: Path) -> None:
     package(tmp_path)
-    assert check_target(pyproject(tmp_path), CONTRACT) == Report()
+    assert plain(check_target(pyproject(tmp_path), CONTRACT)) == Report()
 
 
 def test_a_project_may_keep_its_package_below_src(tmp_path: Path) -> None:
     package(tmp_path / "src")
-    assert check_target(pyproject(tmp_path), CONTRACT) == Report()
+    assert plain(check_target(pyproject(tmp_path), CONTRACT)) == Report()
 
 
 def test_an_installed_plugin_is_checked_by_its_id(tmp_path: Path) -> None:
@@ -58,7 +65,7 @@ def test_a_shipped_plugin_may_have_its_reserved_id(
     name = f"shipped_typst_{by_id}".lower()
     where = package(tmp_path, plugin_id="typst", name=name, provides={"tools": [echo]})
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert check_target("typst" if by_id else where, CONTRACT, shipped=[where]) == Report()
+    assert plain(check_target("typst" if by_id else where, CONTRACT, shipped=[where])) == Report()
 
 
 def test_nobody_else_may_have_a_reserved_id(tmp_path: Path) -> None:
@@ -138,7 +145,7 @@ def test_what_discovery_would_refuse_is_found_before_it_is_published(
 
 def test_a_version_that_the_build_finds_is_taken_for_the_manifests(tmp_path: Path) -> None:
     package(tmp_path)
-    assert check_target(pyproject(tmp_path, version=None), CONTRACT) == Report()
+    assert plain(check_target(pyproject(tmp_path, version=None), CONTRACT)) == Report()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +154,7 @@ def test_a_version_that_the_build_finds_is_taken_for_the_manifests(tmp_path: Pat
 def test_a_project_file_that_says_nothing_is_no_obstacle(tmp_path: Path, text: str) -> None:
     package(tmp_path)
     (tmp_path / "pyproject.toml").write_text(text)
-    assert check_target(tmp_path, CONTRACT) == Report()
+    assert plain(check_target(tmp_path, CONTRACT)) == Report()
 
 
 # -- differences ------------------------------------------------------------------------------------------------------
@@ -183,7 +190,7 @@ def test_a_hook_that_returns_no_list_is_a_violation(tmp_path: Path) -> None:
 def test_static_runs_nothing(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     code = f"open({str(ran)!r}, 'w').close()\n{CODE}".replace('Tool("echo"', 'Tool("other"')
-    assert check_target(package(tmp_path, code=code), CONTRACT, static=True) == Report()
+    assert plain(check_target(package(tmp_path, code=code), CONTRACT, static=True)) == Report()
     assert not ran.exists()
 
 
@@ -195,7 +202,7 @@ def test_nothing_runs_of_a_plugin_that_is_refused_already(tmp_path: Path) -> Non
 
 def test_onload_is_not_run(tmp_path: Path) -> None:
     code = CODE + "\n    @hookimpl\n    def onload(self):\n        raise ValueError('loaded')\n"
-    assert check_target(package(tmp_path, code=code), CONTRACT) == Report()
+    assert plain(check_target(package(tmp_path, code=code), CONTRACT)) == Report()
 
 
 def test_the_constructor_has_default_settings_and_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -205,13 +212,13 @@ def test_the_constructor_has_default_settings_and_a_folder_of_its_own(tmp_path: 
         "assert context.settings['greeting'] == 'hello'; (context.data_folder / 'x').write_text('x')",
     )
     provides = {"tools": [ECHO], "settings": [setting]}
-    assert check_target(package(tmp_path, code=code, provides=provides), CONTRACT) == Report()
+    assert plain(check_target(package(tmp_path, code=code, provides=provides), CONTRACT)) == Report()
 
 
 def test_two_plugins_with_the_same_package_name_are_told_apart(tmp_path: Path) -> None:
     good, bad = package(tmp_path / "good"), package(tmp_path / "bad", code="raise ValueError")
     assert codes(check_target(bad, CONTRACT)) == ["plugin-failed"]
-    assert check_target(good, CONTRACT) == Report()
+    assert plain(check_target(good, CONTRACT)) == Report()
 
 
 def test_a_folder_is_checked_though_another_of_that_name_is_imported_already(tmp_path: Path) -> None:
@@ -243,7 +250,7 @@ def test_an_id_that_nobody_has_is_said_with_those_that_are_installed(target: str
 
 
 def test_a_folder_that_is_not_there_is_no_id(tmp_path: Path) -> None:
-    with pytest.raises(YazError, match="there is no folder") as caught:
+    with pytest.raises(YazError, match="there is no file or folder") as caught:
         check_target(str(tmp_path / "demo"), CONTRACT)
     assert caught.value.code == "target-unknown"
 
@@ -279,5 +286,93 @@ def test_warnings_alone_refuse_nothing() -> None:
 
 
 def test_the_json_has_the_three_fixed_keys(tmp_path: Path) -> None:
+    report = check_target(package(tmp_path), CONTRACT).as_json()
+    assert (report["violations"], report["differences"]) == ([], [])
+    assert {"rule", "severity", "subject", "pointer", "message", "change"} <= set(report["findings"][0])
+
+
+# -- the design rules -------------------------------------------------------------------------------------------------
+
+ANSWERED = """
+[decisions]
+task-cut = "One tool, one task."
+stable-uris = "There are no resources."
+texts-and-schemas = "Read by two people."
+templates = "There are no templates."
+tool-or-resource = "The model starts it."
+visible-tools = "There is only one."
+answer-size = "As long as what was given."
+backend-hidden = "There is no backend."
+no-pass-through = "It takes one text."
+
+[questions]
+who-starts = "The model starts it."
+greatest-effect = "Nothing is changed by it."
+stable-meaning = "It gives back what it got."
+free-to-change = "There is no backend."
+"""
+
+
+def found(report: Report) -> list[tuple[str, str]]:
+    return [(one.rule, one.subject) for one in report.findings]
+
+
+def test_findings_have_their_place_in_the_manifest(tmp_path: Path) -> None:
     report = check_target(package(tmp_path), CONTRACT)
-    assert report.as_json() == {"violations": [], "differences": [], "findings": None}
+    finding = next(one for one in report.findings if one.rule == "G27")
+    assert (finding.subject, finding.pointer) == ("tools/echo", "/provides/tools/0/descriptionKey")
+    lines = (tmp_path / "yaz_plugin_demo" / "manifest.json").read_text().splitlines()
+    assert lines[(finding.line or 0) - 1][(finding.column or 0) - 1 :].startswith('"text"')
+
+
+def test_findings_alone_refuse_nothing(tmp_path: Path) -> None:
+    assert not check_target(package(tmp_path), CONTRACT).refuses
+
+
+def test_a_record_that_answers_everything_leaves_nothing_open(tmp_path: Path) -> None:
+    where = package(tmp_path)
+    assert {("G95", "review.toml"), ("G96", "review.toml")} <= set(found(check_target(where, CONTRACT)))
+    (where / "review.toml").write_text(ANSWERED)
+    assert not {"G95", "G96"} & {rule for rule, _ in found(check_target(where, CONTRACT))}
+
+
+def test_a_waiver_answers_a_finding_and_one_that_answers_none_is_one(tmp_path: Path) -> None:
+    where = package(tmp_path)
+    waivers = (("G27", "tools/echo"), ("G20", "tools/echo"))
+    text = "".join(f'[[waiver]]\nrule = "{r}"\nsubject = "{s}"\nreason = "It is a test."\n' for r, s in waivers)
+    (where / "waivers.toml").write_text(text)
+    report = check_target(where, CONTRACT)
+    assert ("W1", "waivers.toml") in found(report)
+    assert [(one.rule, reason) for one, reason in report.waived] == [("G27", "It is a test.")]
+    assert "G27" not in {rule for rule, _ in found(report)}
+
+
+def test_a_refused_manifest_is_judged_too(tmp_path: Path) -> None:
+    report = check_target(package(tmp_path, provides={"tools": [{**ECHO, "permission": ["a", "b"]}]}), CONTRACT)
+    assert report.refuses
+    assert ("G23", "tools/echo") in found(report)
+
+
+def test_a_resource_whose_code_completes_nothing_is_found_once_the_code_is_asked(tmp_path: Path) -> None:
+    resource = {
+        "uriTemplate": "yaz://demo/{key}", "nameKey": "text", "descriptionKey": "text", "scope": "global",
+        "permission": "demo:read", "variables": [{"name": "key", "note": "a key"}],
+    }  # fmt: skip
+    code = CODE.replace("    def echo(", "    @hookimpl\n    def provide_resources(self):\n"
+                        "        return [Resource('yaz://demo/{key}', self.echo)]\n\n    def echo(")  # fmt: skip
+    code = code.replace("import Tool", "import Resource, Tool")
+    where = package(tmp_path, provides={"tools": [ECHO], "resources": [resource]}, code=code)
+    finding = ("G57b", "resources/yaz://demo/{key}")
+    assert finding not in found(check_target(where, CONTRACT, static=True))
+    assert finding in found(check_target(where, CONTRACT))
+
+
+def test_a_wheel_is_checked_without_running_anything(tmp_path: Path) -> None:
+    report = check_target(wheel(tmp_path), CONTRACT)
+    assert report.file == "yaz_plugin_zotero/manifest.json"
+    assert ("G95", "review.toml") in found(report)
+
+
+def test_the_files_of_a_reviewer_are_read_in_a_wheel_too(tmp_path: Path) -> None:
+    file = wheel(tmp_path, more={"yaz_plugin_zotero/review.toml": ANSWERED})
+    assert not {"G95", "G96"} & {rule for rule, _ in found(check_target(file, CONTRACT))}

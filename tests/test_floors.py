@@ -29,7 +29,7 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "plugin_folders", "typed")),
     (4, ("runtimes",)),
     (5, ("differences", "installed", "plugin_context", "activation", "asking", "granting", "gate")),
-    (6, ("control", "mcp", "host", "check", "install", "registry", "serving", "syncing")),
+    (6, ("control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),
     (7, ("writing",)),
     (8, ("testing",)),
     (9, ("cli",)),
@@ -40,6 +40,7 @@ FLOOR_OF = {room: floor for floor, rooms in FLOORS for room in rooms}
 ORDER = [room for _, rooms in FLOORS for room in rooms]
 
 BESIDE = {
+    ("design_rules", "manifest"),
     ("activation", "differences"),
     ("asking", "activation"),
     ("asking", "differences"),
@@ -49,6 +50,7 @@ BESIDE = {
     ("serving", "control"),
     ("serving", "host"),
     ("serving", "mcp"),
+    ("judging", "check"),
     ("syncing", "check"),
 }
 """What a room may import from its own floor above the first; each goes from right to left, so there is no circle."""

@@ -1,7 +1,8 @@
-"""Everything that can be said about one plugin: what its manifest breaks, and where its code and its manifest differ.
+"""Everything that can be said about one plugin: what its manifest breaks, where its code and its manifest differ, and
+what the design rules find.
 
-For authors and CI (`yaz check`, design 9). The violations are found without running anything. The differences are not:
-the plugin is imported, made and asked what it contributes, in this process and with all of this user's rights
+For authors and CI (`yaz check`, design 9). Violations and findings are found without running anything. The differences
+are not: the plugin is imported, made and asked what it contributes, in this process and with all of this user's rights
 (`onload` is left out). `static=True` runs nothing.
 """
 
@@ -23,11 +24,19 @@ import attrs
 
 from yazcore.asking import NotAsked, registered
 from yazcore.contract import Contract
+from yazcore.contributions import RESOURCES
+from yazcore.design_rules.engine import Outcome, Selection, chosen
+from yazcore.design_rules.plugins import Case, case_of, case_of_target
+from yazcore.design_rules.rule import Finding
+from yazcore.design_rules.rules import RULES
+from yazcore.design_rules.surface import Surface
 from yazcore.differences import differences
 from yazcore.manifest.checking import check_reading
 from yazcore.manifest.discovery import FILE_NAME, Found, Skipped, builtin, discover
 from yazcore.manifest.distributions import normalized
+from yazcore.manifest.looking import beside, said_in
 from yazcore.manifest.reading import Reading, read_found
+from yazcore.manifest.targets import open_target
 from yazcore.violations import Difference, Violation, YazError, errors
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -37,13 +46,17 @@ _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 class Report:
     """What checking one plugin found.
 
-    `findings` is None until the design rules exist. `trace` is the traceback of a plugin that could not be started, for
-    its author's terminal only: it holds paths of this machine.
+    * `findings`: of the design rules; `waived`: those that a waiver answers, with its reason.
+    * `file`: where the manifest lies in what was named, with slashes: positions count in it.
+    * `trace`: the traceback of a plugin that could not be started, for its author's terminal only: it holds paths of
+      this machine.
     """
 
     violations: tuple[Violation, ...] = ()
     differences: tuple[Difference, ...] = ()
-    findings: None = None
+    findings: tuple[Finding, ...] = ()
+    waived: tuple[tuple[Finding, str], ...] = ()
+    file: str = FILE_NAME
     trace: str = ""
 
     @property
@@ -56,32 +69,56 @@ class Report:
         return {
             "violations": [violation.as_json() for violation in self.violations],
             "differences": [difference.as_json() for difference in self.differences],
-            "findings": self.findings,
+            "findings": [finding.as_json() for finding in self.findings],
+            "waived": [{**finding.as_json(), "reason": reason} for finding, reason in self.waived],
         }
 
 
+@attrs.frozen(kw_only=True)
+class How:
+    """How a plugin is checked: `static` runs nothing of it; `selection` are the design rules that run, `before` the
+    surface of the last release, against which some of them hold it."""
+
+    contract: Contract
+    static: bool = False
+    selection: Selection = attrs.field(factory=lambda: chosen(RULES))
+    before: Surface | None = None
+
+
 def check_target(
-    target: str | Path, contract: Contract, *, shipped: Sequence[Path] = (), static: bool = False
+    target: str | Path,
+    contract: Contract,
+    *,
+    shipped: Sequence[Path] = (),
+    static: bool = False,
+    selection: Selection | None = None,
+    before: Surface | None = None,
 ) -> Report:
     """Check one plugin.
 
-    * `target`: a folder (a package with a manifest, or a project that holds one such package), else the id of an
-      installed or a shipped plugin.
+    * `target`: a folder (a package with a manifest, or a project that holds one such package), a wheel or an sdist (of
+      which nothing is run), else the id of an installed or a shipped plugin.
     * `shipped`: the packages that come with the host application; their ids are reserved for them.
     * `static`: run nothing of the plugin; no differences are found then.
+    * `selection`: the design rules that run, all of them where it is None; `before`: the surface of the last release.
 
-    Raises `YazError` where there is no such plugin: `target-unknown`, or as `source_of` does.
+    Raises `YazError` where there is no such plugin: `target-unknown`, or as `source_of` and `open_target` do.
     """
     text = str(target)
+    how = How(
+        contract=contract, static=static, selection=selection if selection is not None else chosen(RULES), before=before
+    )
     if text and Path(target).is_dir():
-        return _check_folder(Path(target), contract, shipped, static)
+        return _check_folder(Path(target), shipped, how)
+    if text and Path(target).is_file():
+        return _check_archive(Path(target), how)
     if isinstance(target, Path) or "/" in text or os.sep in text:
-        fix = "give a plugin's folder, or the id of an installed one"
-        raise YazError("target-unknown", f"there is no folder {text!r}", fix)
+        fix = "give a wheel, a plugin's folder, or the id of an installed one"
+        raise YazError("target-unknown", f"there is no file or folder {text!r}", fix)
     for found in map(builtin, shipped):
         if found.id == text:
-            return _check_package(found.folder, read_found(found, contract), contract, static)
-    return _check_installed(text, contract, static)
+            return _check_package(found.folder, read_found(found, contract), how)
+    return _check_installed(text, how)
 
 
 @attrs.frozen(kw_only=True)
@@ -160,16 +197,26 @@ def _origin(module: ModuleType) -> Path | None:
 # -- where the manifest comes from ------------------------------------------------------------------------------------
 
 
-def _check_folder(folder: Path, contract: Contract, shipped: Sequence[Path], static: bool) -> Report:
-    source = source_of(folder)
+def _check_archive(file: Path, how: How) -> Report:
+    target = open_target(file, how.contract)
+    outcome = _outcome(case_of_target(target, how.contract, how.before), how)
+    return Report(
+        violations=target.violations, findings=outcome.findings, waived=outcome.waived,
+        file=f"{target.package}/{FILE_NAME}" if target.package is not None else FILE_NAME,
+    )  # fmt: skip
+
+
+def _check_folder(folder: Path, shipped: Sequence[Path], how: How) -> Report:
+    source, contract = source_of(folder), how.contract
     package = source.package
     if package in {path.resolve() for path in shipped}:  # its module is a part of the host: nothing is put on the path
-        return _check_package(package, read_found(builtin(package), contract), contract, static)
+        return _check_package(package, read_found(builtin(package), contract), how)
     with importable(package) as place:
         skips, found = as_installed(place, source, contract)
         reading = read_package(package, contract) if found is None else read_found(found, contract)
-        report = _check_package(package, reading, contract, static)
-    return attrs.evolve(report, violations=(*skips, *report.violations))
+        report = _check_package(package, reading, how)
+    where = (package / FILE_NAME).relative_to(folder.resolve()).as_posix()
+    return attrs.evolve(report, violations=(*skips, *report.violations), file=where)
 
 
 def read_package(package: Path, contract: Contract) -> Reading:
@@ -177,11 +224,12 @@ def read_package(package: Path, contract: Contract) -> Reading:
     return read_found(attrs.evolve(builtin(package), origin="installed"), contract)
 
 
-def _check_installed(plugin_id: str, contract: Contract, static: bool) -> Report:
+def _check_installed(plugin_id: str, how: How) -> Report:
+    contract = how.contract
     found, skipped = discover(contract)
     for one in found:
         if one.id == plugin_id:
-            return _check_package(one.folder, read_found(one, contract), contract, static)
+            return _check_package(one.folder, read_found(one, contract), how)
     distribution = normalized(contract.prefix + plugin_id)
     if skips := [_violation(one) for one in skipped if one.distribution == distribution]:
         return Report(violations=tuple(skips))
@@ -267,13 +315,22 @@ def _project_table(file: Path) -> dict[str, Any] | None:
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
-def _check_package(package: Path, reading: Reading, contract: Contract, static: bool) -> Report:
-    """Read, checked, and started unless something refuses it already."""
+def _check_package(package: Path, reading: Reading, how: How) -> Report:
+    """Read, checked, judged, and started unless something refuses it already."""
     violations = check_reading(reading, package)
-    if static or reading.manifest is None or errors(violations):
-        return Report(violations=violations)
-    try:
-        found = differences(reading.manifest, contract, registered(reading.manifest, package, contract))
-    except NotAsked as problem:
-        return Report(violations=(*violations, *problem.violations), trace=problem.trace)
-    return Report(violations=violations, differences=found)
+    report, completes = Report(violations=violations), None
+    if not how.static and reading.manifest is not None and not errors(violations):
+        try:
+            made = registered(reading.manifest, package, how.contract)
+            report = attrs.evolve(report, differences=differences(reading.manifest, how.contract, made))
+            completes = {one.address: one.complete is not None for one in made[RESOURCES.key]}
+        except NotAsked as problem:
+            report = attrs.evolve(report, violations=(*violations, *problem.violations), trace=problem.trace)
+    texts = said_in(reading, package)
+    case = case_of(reading, texts, beside(package), how.contract, completes=completes, before=how.before)
+    outcome = _outcome(case, how)
+    return attrs.evolve(report, findings=outcome.findings, waived=outcome.waived)
+
+
+def _outcome(case: Case | None, how: How) -> Outcome:
+    return case.outcome(how.selection) if case is not None else Outcome()

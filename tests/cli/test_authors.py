@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import yazcore
-from tests.testing.projects import CODE, project
-from yazcore.cli.authors import check, new
+from yazcore.cli.authors import new
 from yazcore.manifest.reading import read
 from yazcore.violations import YazError
 from yazcore.writing.contract import YAZ
@@ -26,73 +25,6 @@ def run(command: click.Command, *arguments: str, typed: str = "") -> Result:
         raise result.exception
     assert result.exception is None or isinstance(result.exception, SystemExit), result.output
     return result
-
-
-# -- check ------------------------------------------------------------------------------------------------------------
-
-
-def test_check_says_that_nothing_is_wrong(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path)))
-    assert result.stdout == "no violations, no differences\n"
-    assert result.exit_code == 0
-
-
-def test_check_prints_each_fault_with_what_to_do_and_exits_1(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path, code=CODE.replace('Tool("echo"', 'Tool("other"'))))
-    assert result.exit_code == 1
-    assert result.stdout == (
-        "difference: tools echo [missing] the manifest declares 'echo', which provide_tools did not register; "
-        "it registered other. register 'echo' in provide_tools, or take it out of provides.tools\n"
-        "difference: tools other [undeclared] provide_tools registered 'other', which the manifest does not declare; "
-        "it declares echo. declare 'other' under provides.tools, or do not register it\n"
-        "no violations, 2 differences\n"
-    )
-
-
-def test_check_names_line_and_column_of_a_violation(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path, licence="MIT")))
-    assert result.exit_code == 1
-    assert 'error: 40:3 /licence [manifest-unknown-key] unknown key "licence". did you mean "license"?' in result.stdout
-    assert result.stdout.endswith("1 violation, no differences\n")
-
-
-@pytest.mark.parametrize("option", [["--json"], ["--format", "json"]])
-def test_check_prints_the_report_as_json(tmp_path: Path, option: list[str]) -> None:
-    result = run(check, str(project(tmp_path, code=CODE.replace('Tool("echo"', 'Tool("other"'))), *option)
-    assert result.exit_code == 1
-    document = json.loads(result.stdout)
-    assert list(document) == ["violations", "differences", "findings"]
-    assert [one["change"] for one in document["differences"]] == ["missing", "undeclared"]
-    assert document["findings"] is None
-
-
-def test_what_the_plugin_prints_is_no_part_of_the_report(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path, code=f"print('hello')\n{CODE}")), "--json")
-    assert json.loads(result.stdout) == {"violations": [], "differences": [], "findings": None}
-    assert "hello" in result.stderr
-
-
-def test_check_static_runs_nothing_and_says_so(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path, code="raise ValueError")), "--static")
-    assert result.stdout == "no violations, no differences (not looked for)\n"
-    assert result.exit_code == 0
-
-
-def test_check_shows_an_author_where_the_plugin_raised(tmp_path: Path) -> None:
-    result = run(check, str(project(tmp_path, code="raise ValueError('no luck\\x1b[2J')")))
-    assert result.exit_code == 1
-    assert "[plugin-failed] demo 1.0: import or constructor raised ValueError: no luck\\u001b[2J" in result.stdout
-    assert "plugin.py" in result.stderr
-    assert "\x1b" not in result.output
-
-
-def test_check_of_a_shipped_plugin_by_its_id() -> None:
-    assert run(check, "typst").stdout == "no violations, no differences\n"
-
-
-def test_check_of_nothing_says_what_could_be_checked() -> None:
-    with pytest.raises(YazError, match="'nothing' is neither a folder nor an installed plugin"):
-        run(check, "nothing")
 
 
 # -- new --------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ _COMMANDS = {
     "show": ("yazcore.cli.plugins", "Show one plugin: what it may do, what it adds, what is wrong with it."),
     "preview": ("yazcore.cli.preview", "Show what a plugin asks for and adds, before it is installed."),
     "diff": ("yazcore.cli.comparing", "Show what another version of a plugin asks for, adds, removes and changes."),
-    "check": ("yazcore.cli.authors", "Check a plugin: violations and differences, for authors and CI."),
+    "check": ("yazcore.cli.checking", "Check a plugin, or any server's tools: violations, differences, design rules."),
     "manifest": ("yazcore.cli.manifest", "Write the part of a manifest that a plugin's code knows."),
     "new": ("yazcore.cli.authors", "Start a plugin from the template."),
     "tools": ("yazcore.cli.calls", "List the tools as an agent sees them."),

@@ -1,58 +1,20 @@
-"""`yaz check`, `yaz new`: what an author of a plugin needs."""
+"""`yaz new`: a plugin from the template."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
 import yazcore
-from yazcore.cli.output import format_options, harmless, print_json
 from yazcore.manifest.reading import read
 from yazcore.violations import Violation, YazError, sentence
-from yazcore.writing.contract import SHIPPED, YAZ
+from yazcore.writing.contract import YAZ
 
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
-
-
-@click.command()
-@click.argument("target")
-@click.option("--static", is_flag=True, help="Run nothing of the plugin; differences are not looked for.")
-@format_options
-def check(target: str, static: bool, as_json: bool) -> None:
-    """Check the plugin TARGET: a folder (its package, or the project that holds it), or an installed id.
-
-    Finds what its manifest breaks, and where its code registers something else than its manifest declares. The second
-    runs the plugin's code, with all of your own rights, unless --static is given. Exit status 1 where yaz would refuse
-    the plugin.
-    """
-    from yazcore.check import check_target
-
-    # What the plugin prints while it is imported must not get between the lines of a report.
-    with contextlib.redirect_stdout(sys.stderr):
-        report = check_target(target, YAZ, shipped=SHIPPED, static=static)
-    if as_json:
-        print_json(report.as_json())
-    else:
-        for violation in report.violations:
-            click.echo(harmless(f"{violation.severity}: {sentence(violation)}"))
-        for difference in report.differences:
-            click.echo(harmless(f"difference: {sentence(difference)}"))
-        if report.trace:
-            click.echo("\n".join(map(harmless, report.trace.splitlines())), err=True)
-        violations, differences = _count(report.violations, "violation"), _count(report.differences, "difference")
-        click.echo(f"{violations}, {differences}{' (not looked for)' if static else ''}")
-    if report.refuses:
-        raise click.exceptions.Exit(1)
-
-
-def _count(faults: Sequence[object], what: str) -> str:
-    return f"{len(faults) or 'no'} {what}{'' if len(faults) == 1 else 's'}"
 
 
 @click.command()

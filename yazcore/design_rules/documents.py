@@ -30,23 +30,19 @@ _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 def parse(data: bytes) -> Any:
     """The JSON document in some bytes. Raises `YazError` `listing-unreadable`."""
     if len(data) > MOST_BYTES:
-        raise _unreadable(f"it is larger than {MOST_BYTES} bytes")
+        raise YazError("listing-unreadable", f"this is no list of tools: it is larger than {MOST_BYTES} bytes", _FIX)
     try:
         return json.loads(data, parse_constant=_no_number)
     except UnicodeDecodeError:
-        raise _unreadable("it is not UTF-8") from None
+        raise YazError("listing-unreadable", "this is no list of tools: it is not UTF-8", _FIX) from None
     except RecursionError:
-        raise _unreadable("it nests too deeply") from None
+        raise YazError("listing-unreadable", "this is no list of tools: it nests too deeply", _FIX) from None
     except ValueError as error:
-        raise _unreadable(f"it is not JSON ({error})") from None
+        raise YazError("listing-unreadable", f"this is no list of tools: it is not JSON ({error})", _FIX) from None
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number")
-
-
-def _unreadable(why: str) -> YazError:
-    return YazError("listing-unreadable", f"this is no list of tools: {why}", _FIX)
 
 
 _FIX = 'give the result of tools/list: {"tools": [...]}, or a list of such pages'
@@ -66,9 +62,9 @@ def read(document: Any, kind: str | None = None) -> Surface:
         found[key].append((path, entry))
         count += 1
     if count > MOST_ENTRIES:
-        raise _unreadable(f"it has more than {MOST_ENTRIES} entries")
+        raise YazError("listing-unreadable", f"this is no list of tools: it has more than {MOST_ENTRIES} entries", _FIX)
     if not count and not _has_list(document):
-        raise _unreadable("it holds none of " + ", ".join(_LISTS))
+        raise YazError("listing-unreadable", f"this is no list of tools: it holds none of {', '.join(_LISTS)}", _FIX)
     said = document.get("kind") if kind is None and isinstance(document, Mapping) else kind
     asked = asks(document.get("capabilities")) if isinstance(document, Mapping) else ()
     return surface_of(found, is_plugin=said == "plugin", texts=_inline, asks=asked)

@@ -11,7 +11,7 @@ import attrs
 from yazcore.design_rules.rule import Finding, Found, Rule
 from yazcore.design_rules.view import View
 from yazcore.design_rules.waivers import CHANGES, TITLES, Waivers
-from yazcore.design_rules.waivers import FILE_NAME as WAIVERS_FILE
+from yazcore.manifest.distribution_rules import WAIVERS_FILE
 from yazcore.manifest.places import Offsets, line_and_column, pointer
 from yazcore.manifest.words import did_you_mean, escaped, quoted
 from yazcore.violations import YazError

@@ -21,9 +21,6 @@ import attrs
 from yazcore.design_rules.waivers import LONGEST_REASON, toml_of
 from yazcore.manifest.words import did_you_mean, is_harmless, quoted
 
-FILE_NAME = "review.toml"
-"""What the file is called; it lies beside the manifest."""
-
 MOST_BYTES = 64 * 1024
 """The largest such file, in bytes."""
 

@@ -156,6 +156,11 @@ class Surface:
     scopes_with_ids: frozenset[str] = frozenset()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that an agent could see."""
+        return not (self.tools or self.resources or self.prompts)
+
+    @property
     def entries(self) -> Iterator[Entry]:
         """Tools, resources and prompts."""
         yield from self.tools

@@ -20,9 +20,6 @@ import attrs
 from yazcore.design_rules.rule import ID
 from yazcore.manifest.words import is_printable, quoted, shortened
 
-FILE_NAME = "waivers.toml"
-"""What the file is called; it lies beside the manifest."""
-
 MOST_BYTES = 64 * 1024
 """The largest such file, in bytes."""
 

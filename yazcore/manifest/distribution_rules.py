@@ -20,6 +20,9 @@ from yazcore.violations import Violation
 FILE_NAME = "manifest.json"
 """What a manifest's file is called."""
 
+REVIEW_FILE, WAIVERS_FILE = "review.toml", "waivers.toml"
+"""What a reviewer's files are called, which lie beside the manifest."""
+
 SCRIPT_GROUPS = frozenset({"console_scripts", "gui_scripts"})
 """The entry-point groups that only make commands: nothing is loaded because of them."""
 

@@ -20,6 +20,8 @@ from yazcore.manifest.comparison import digests
 from yazcore.manifest.discovery import Found, builtin, script_owners
 from yazcore.manifest.distribution_rules import (
     FILE_NAME,
+    REVIEW_FILE,
+    WAIVERS_FILE,
     Brought,
     entry_faults,
     file_faults,
@@ -37,6 +39,12 @@ from yazcore.violations import Violation, YazError
 
 Kind = Literal["wheel", "sdist", "folder", "installed"]
 
+BESIDE = (REVIEW_FILE, WAIVERS_FILE)
+"""The files beside a manifest that are read with it, for the design rules."""
+
+MOST_BESIDE = 64 * 1024
+"""The largest of them, in bytes."""
+
 
 @attrs.frozen(kw_only=True)
 class Target:
@@ -53,6 +61,7 @@ class Target:
       sdist in its top folder, of a folder those of the package.
     * `requires`: its requirements as written (`Requires-Dist`).
     * `texts`: by locale and key, what the manifest's message keys say.
+    * `beside`: the reviewer's files that lie beside the manifest, by name; of a larger one only the beginning.
     * `origin`: what the installer recorded; empty for what is not installed.
     * `digests`: by `tools/search-library`, as they are stored with a grant. Empty where the manifest is refused.
     """
@@ -68,6 +77,7 @@ class Target:
     files: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    beside: Mapping[str, bytes] = attrs.field(factory=dict)
     origin: Origin = attrs.field(factory=Origin)
     digests: Mapping[str, str] = attrs.field(factory=dict)
 
@@ -112,12 +122,13 @@ class Known:
     def target(self, folder: Path, reading: Reading) -> Target:
         """The target whose package lies in `folder`."""
         manifest = reading.manifest
-        said = {} if manifest is None else messages.texts(manifest, manifest.locales_in(folder))
+        said = said_in(reading, folder)
         return attrs.evolve(
             self._with(reading),
             violations=(*self.faults, *check_reading(reading, folder)),
             package=folder.name,
             texts=said,
+            beside=beside(folder),
             digests={} if manifest is None else digests(manifest, said),
         )
 
@@ -153,6 +164,23 @@ class Known:
             requires=self.requires,
             origin=self.origin,
         )
+
+
+def said_in(reading: Reading, folder: Path) -> dict[str, dict[str, str]]:
+    """What the message keys of a manifest say, refused or not, by locale; `folder` is its package."""
+    files = messages.files_in(None if reading.locales is None else folder / reading.locales)
+    return messages.said(reading.message_keys, files)
+
+
+def beside(folder: Path) -> dict[str, bytes]:
+    """The files that lie beside the manifest in a package; of one that is too large a byte more than is looked at."""
+    found: dict[str, bytes] = {}
+    for name in BESIDE:
+        with contextlib.suppress(OSError):
+            if (folder / name).is_file():
+                with open(folder / name, "rb") as file:
+                    found[name] = file.read(MOST_BESIDE + 1)
+    return found
 
 
 def the_package(found: Sequence[str], name: str) -> str:

@@ -253,12 +253,16 @@ def texts(manifest: Manifest, folder: Path | None) -> dict[str, dict[str, str]]:
 
 def texts_of(manifest: Manifest, files: Iterable[MessageFile]) -> dict[str, dict[str, str]]:
     """The same, of message files that were read. For digests: a text that one of them names is in it."""
-    keys = sorted({key for key, _ in manifest.message_keys()})
+    return said((key for key, _ in manifest.message_keys()), files)
+
+
+def said(keys: Iterable[str], files: Iterable[MessageFile]) -> dict[str, dict[str, str]]:
+    """What the texts under these keys say, by locale; what is not there is left out."""
+    keys = sorted(set(keys))
     found: dict[str, dict[str, str]] = {}
     for file in files:
-        said = {key: text for key in keys if (text := file.format(key)[0]) is not None}
-        if said:
-            found[file.locale] = said
+        if texts := {key: text for key in keys if (text := file.format(key)[0]) is not None}:
+            found[file.locale] = texts
     return found
 
 

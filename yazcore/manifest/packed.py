@@ -16,6 +16,8 @@ from yazcore.manifest.distribution_rules import FILE_NAME, Brought, entry_of
 from yazcore.manifest.distributions import MOST_RECORD_BYTES, Broken, entry_points, normalized, recorded_files
 from yazcore.manifest.json_text import MOST_BYTES as MOST_MANIFEST_BYTES
 from yazcore.manifest.looking import (
+    BESIDE,
+    MOST_BESIDE,
     Around,
     Known,
     Target,
@@ -48,8 +50,10 @@ def open_archive(path: Path, name: str, around: Around) -> Target:
             manifest = f"{where}/{FILE_NAME}"
             (folder / FILE_NAME).write_bytes(archive.heads([manifest], MOST_MANIFEST_BYTES + 1)[manifest])
             reading = known.read(folder, around.contract)
-            if reading.manifest is not None and (locales := reading.manifest.locales_in(folder)) is not None:
-                _copy_messages(archive, f"{where}/{locales.name}/", locales)
+            if reading.locales is not None:
+                _copy_messages(archive, f"{where}/{reading.locales}/", folder / reading.locales)
+            for file, data in archive.heads([f"{where}/{one}" for one in BESIDE], MOST_BESIDE + 1).items():
+                (folder / file.rpartition("/")[2]).write_bytes(data)
             return known.target(folder, reading)
 
 

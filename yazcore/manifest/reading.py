@@ -18,7 +18,7 @@ from yazcore.contract import Contract
 from yazcore.manifest.json_text import MOST_BYTES, parse
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.places import Fault, bounded, located
-from yazcore.manifest.rules import RULES, disagreements, id_reserved, module_elsewhere
+from yazcore.manifest.rules import FOLDER, RULES, disagreements, id_reserved, module_elsewhere
 from yazcore.manifest.structure import structure
 from yazcore.violations import Violation
 
@@ -38,6 +38,31 @@ class Reading:
     violations: tuple[Violation, ...]
     document: Any
     text: str | None = attrs.field(default=None, repr=False)
+
+    @property
+    def locales(self) -> str | None:
+        """The folder of its message files, of a refused manifest, too; None where it names none."""
+        if self.manifest is not None:
+            return self.manifest.locales
+        named = self.document.get("locales") if isinstance(self.document, dict) else None
+        return named if isinstance(named, str) and FOLDER.fullmatch(named) else None
+
+    @property
+    def message_keys(self) -> frozenset[str]:
+        """Every message key it names, of a refused manifest, too."""
+        if self.manifest is not None:
+            return frozenset(key for key, _ in self.manifest.message_keys())
+        return frozenset(_keys_in(self.document))
+
+
+def _keys_in(value: Any) -> Iterator[str]:
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if key in ("nameKey", "descriptionKey", "reasonKey") and isinstance(inner, str):
+            yield inner
+        else:
+            yield from _keys_in(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from _keys_in(inner)
 
 
 def read(data: bytes, contract: Contract, *, own: bool = False, package: str | None = None) -> Reading:

@@ -102,8 +102,12 @@ def lists_in_result(one: ToolView) -> tuple[Parameter, ...]:
     )
 
 
+MOST_FOR_ONE_ANSWER = 2_000
+"""A list of at most so many needs no pages."""
+
+
 def _few(value: object) -> bool:
-    return isinstance(value, int) and value <= 1_000
+    return isinstance(value, int) and value <= MOST_FOR_ONE_ANSWER
 
 
 @rule(

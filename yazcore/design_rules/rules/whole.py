@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from yazcore.design_rules.examples import plugin, tool, tools
-from yazcore.design_rules.record import DECISIONS, FILE_NAME, QUESTIONS, SECTIONS
+from yazcore.design_rules.record import DECISIONS, QUESTIONS, SECTIONS
 from yazcore.design_rules.rule import Found, found_in, rule
 from yazcore.design_rules.surface import Tool
 from yazcore.design_rules.view import View
+from yazcore.manifest.distribution_rules import REVIEW_FILE
 from yazcore.manifest.words import listed
 
 MOST_TOOLS = 40
@@ -73,25 +74,28 @@ _ANSWERED = {
 }
 
 
+_COUNT = tool("count_words", "Counts words.", posture="read", scope="global", permission="count:read")
+
+
 @rule(
     "G95", "suspicion", "A person has taken the nine decisions about the surface",
-    change=f"answer them in {FILE_NAME} beside the manifest; yaz check --review prints them",
-    good=plugin(record=_ANSWERED),
-    bad=plugin(record={**_ANSWERED, "decisions": {"task-cut": "Each tool is one task."}}),
+    change=f"answer them in {REVIEW_FILE} beside the manifest; yaz check --review prints them",
+    good=plugin(_COUNT, record=_ANSWERED),
+    bad=plugin(_COUNT, record={**_ANSWERED, "decisions": {"task-cut": "Each tool is one task."}}),
     at=[""],
 )  # fmt: skip
 def decided(view: View) -> Iterator[Found]:
     """What no program can judge, somebody must have judged, in words that the next one can read."""
     yield from _open(view, "decisions")
     if view.record is not None:
-        yield from (Found(FILE_NAME, (), fault) for fault in view.record.faults)
+        yield from (Found(REVIEW_FILE, (), fault) for fault in view.record.faults)
 
 
 @rule(
     "G96", "suspicion", "A person has answered the four questions about the surface",
-    change=f"answer them in {FILE_NAME} beside the manifest; yaz check --review prints them",
-    good=plugin(record=_ANSWERED),
-    bad=plugin(record={**_ANSWERED, "questions": {}}),
+    change=f"answer them in {REVIEW_FILE} beside the manifest; yaz check --review prints them",
+    good=plugin(_COUNT, record=_ANSWERED),
+    bad=plugin(_COUNT, record={**_ANSWERED, "questions": {}}),
     at=[""],
 )  # fmt: skip
 def answered(view: View) -> Iterator[Found]:
@@ -101,15 +105,16 @@ def answered(view: View) -> Iterator[Found]:
 
 
 def _open(view: View, section: str) -> Iterator[Found]:
-    if view.record is None or view.surface.kind != "plugin":
+    if view.record is None or view.surface.is_empty:
         return
     keys = view.record.open(section)
     if keys and not view.record.is_there:
         yield Found(
-            FILE_NAME, (), f"nobody has answered the {len(SECTIONS[section])} {section}: there is no {FILE_NAME}"
+            REVIEW_FILE, (), f"nobody has answered the {len(SECTIONS[section])} {section}: there is no {REVIEW_FILE}"
         )
     elif keys:
-        yield Found(FILE_NAME, (), f"of the {section}, {listed(keys)} {'is' if len(keys) == 1 else 'are'} not answered")
+        message = f"of the {section}, {listed(keys)} {'is' if len(keys) == 1 else 'are'} not answered"
+        yield Found(REVIEW_FILE, (), message)
 
 
 RULES = (small, small_tool, decided, answered)

@@ -1,0 +1,109 @@
+"""`yaz check`: everything that can be said of a plugin, or of the tools of any MCP server, for authors and CI."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from yazcore.cli.output import harmless, print_json
+from yazcore.violations import sentence
+from yazcore.writing.contract import SHIPPED, YAZ
+
+if TYPE_CHECKING:
+    from yazcore.check import Report
+    from yazcore.design_rules.rule import Finding
+
+_FORMATS = ("text", "json", "sarif")
+
+
+@click.command()
+@click.argument("target")
+@click.option("--static", is_flag=True, help="Run nothing of the plugin; differences are not looked for.")
+@click.option("--select", multiple=True, metavar="RULE", help="Run this design rule only; may be given again.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Leave this design rule out; may be given again.")
+@click.option("--strict", is_flag=True, help="Exit 1 for suspicions, too.")
+@click.option("--since", metavar="OLD", help="Hold names and texts against a release before.")
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="How to print.")
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+def check(
+    target: str, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool, since: str | None, form: str,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Check TARGET: a plugin's folder (its package, or the project that holds it), its wheel or sdist, an installed id,
+    or a JSON file with the tools/list of any MCP server.
+
+    Finds what a manifest breaks, where the plugin's code registers something else than it declares, and what the
+    design rules say of its tools, resources and prompts. The second runs the plugin's code, with all of your own
+    rights, unless --static is given. Exit status 1 where yaz would refuse the plugin, or a design rule finds an error.
+    """
+    from yazcore.design_rules.engine import chosen
+    from yazcore.design_rules.rules import RULES
+
+    selection = chosen(RULES, select, ignore)
+    # What the plugin prints while it is imported must not get between the lines of a report.
+    with contextlib.redirect_stdout(sys.stderr):
+        if _is_listing(target):
+            from yazcore.judging import check_listing, surface_before
+
+            report = check_listing(Path(target), selection, before=surface_before(since, YAZ))
+        else:
+            from yazcore.check import check_target
+            from yazcore.judging import surface_before
+
+            report = check_target(
+                target, YAZ, shipped=SHIPPED, static=static, selection=selection, before=surface_before(since, YAZ)
+            )
+    if as_json or form == "json":
+        print_json(report.as_json())
+    elif form == "sarif":
+        from yazcore.design_rules.sarif import log
+
+        print_json(log(report, RULES, _place(target, report.file)))
+    else:
+        _print(report, static)
+    if report.refuses or any(one.severity == "error" or strict for one in report.findings):
+        raise click.exceptions.Exit(1)
+
+
+def _is_listing(target: str) -> bool:
+    return target.endswith(".json") and Path(target).is_file()
+
+
+def _place(target: str, file: str) -> str:
+    """The file that positions count in, relative to here where it lies here, else to what was named."""
+    path = Path(target)
+    if path.is_dir() and not path.is_absolute() and ".." not in path.parts:
+        return (path / file).as_posix()
+    return file
+
+
+def _print(report: Report, static: bool) -> None:
+    for violation in report.violations:
+        click.echo(harmless(f"{violation.severity}: {sentence(violation)}"))
+    for difference in report.differences:
+        click.echo(harmless(f"difference: {sentence(difference)}"))
+    for finding in report.findings:
+        click.echo(harmless(_line(finding)))
+    if report.trace:
+        click.echo("\n".join(map(harmless, report.trace.splitlines())), err=True)
+    parts = [_count(report.violations, "violation"), _count(report.differences, "difference")]
+    if static:
+        parts[1] += " (not looked for)"
+    parts.append(_count(report.findings, "finding"))
+    if report.waived:
+        parts[2] += f" ({len(report.waived)} waived)"
+    click.echo(", ".join(parts))
+
+
+def _line(finding: Finding) -> str:
+    place = f"{finding.line}:{finding.column} " if finding.line is not None else ""
+    return f"{finding.severity}: {place}{finding.subject} [{finding.rule}] {finding.message}. {finding.change}"
+
+
+def _count(faults: Sequence[object], what: str) -> str:
+    return f"{len(faults) or 'no'} {what}{'' if len(faults) == 1 else 's'}"

@@ -1,0 +1,54 @@
+"""The design rules for what is no plugin: a file with a server's lists; and what a surface was in the last release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from yazcore.check import Report
+from yazcore.contract import Contract
+from yazcore.design_rules.documents import MOST_BYTES, parse, read
+from yazcore.design_rules.engine import Selection, judge
+from yazcore.design_rules.plugins import plugin_surface
+from yazcore.design_rules.surface import Surface
+from yazcore.design_rules.view import View
+from yazcore.manifest.targets import open_target
+from yazcore.violations import YazError
+
+
+def check_listing(file: Path, selection: Selection, *, before: Surface | None = None) -> Report:
+    """Judge the tools, resources and prompts of a server, as a file has its lists. Nothing is run.
+
+    Raises `YazError` `listing-unreadable`.
+    """
+    data = _bytes_of(file)
+    surface = read(parse(data))
+    outcome = judge(View(surface, before), selection, text=data.decode("utf-8"))
+    return Report(findings=outcome.findings, waived=outcome.waived, file=file.name)
+
+
+def surface_before(target: str | None, contract: Contract) -> Surface | None:
+    """The surface of the last release: of a wheel, a folder, an installed id, or a file with a server's lists.
+
+    Raises `YazError` as `open_target` does, `listing-unreadable`, and `target-without-manifest` where there is nothing
+    to hold anything against.
+    """
+    if target is None:
+        return None
+    if target.endswith(".json") and Path(target).is_file():
+        return read(parse(_bytes_of(Path(target))))
+    found = open_target(target, contract)
+    surface = plugin_surface(found.reading.document, found.texts, contract)
+    if surface is None:
+        raise YazError("target-without-manifest", f"{target!r} holds no manifest that could be read", "give a release")
+    return surface
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise YazError(
+            "listing-unreadable", f"this is no list of tools: it cannot be read ({error.strerror})",
+            "give a file that you may read",
+        ) from None  # fmt: skip
