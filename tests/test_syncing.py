@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.testing.projects import CODE, CONTRACT, ECHO, installed, package
-from yazcore.check import Report, check_target
+from yazcore.check import check_target
 from yazcore.manifest.sync import Change
 from yazcore.syncing import SyncReport, sync_folder
 from yazcore.violations import Violation, YazError
@@ -47,7 +47,8 @@ def test_what_the_code_registers_is_written_and_the_plugin_is_clean_then(tmp_pat
     assert report.changes == (Change("tools", "go", "added", keys),)
     assert [tool["name"] for tool in document(where)["provides"]["tools"]] == ["echo", "go"]
     assert (where / "manifest.json").read_text() == report.after
-    assert check_target(where, CONTRACT) == Report()
+    report = check_target(where, CONTRACT)
+    assert (report.violations, report.differences) == ((), ())
     assert sync_folder(where, CONTRACT).changes == ()
 
 
@@ -140,7 +141,8 @@ def test_the_page_s_typed_tool_is_synced_into_the_page_s_manifest(tmp_path: Path
     report = sync_folder(where, YAZ)
     assert report.changes == (Change("tools", "search-notes", "updated", ("inputSchema", "outputSchema")),)
     assert not report.refuses
-    assert check_target(where, YAZ) == Report()
+    report = check_target(where, YAZ)
+    assert (report.violations, report.differences) == ((), ())
 
 
 # -- what has to be mended first --------------------------------------------------------------------------------------

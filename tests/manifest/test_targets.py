@@ -105,7 +105,8 @@ def test_what_is_shown_to_programs_is_the_manifest_as_it_was_written(tmp_path: P
         "files": list(target.files),
     }
     assert codes(target) == ["manifest-unknown-key"]
-    assert (target.texts, target.digests, target.id) == ({}, {}, "zotero")
+    assert (target.digests, target.id) == ({}, "zotero")
+    assert target.texts["en-US"]["tool-cite"] == "Cites one item."
 
 
 def test_a_manifest_that_is_no_json_is_a_violation(tmp_path: Path) -> None:
