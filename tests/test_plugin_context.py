@@ -79,21 +79,24 @@ def test_settings_of_the_declared_type_break_nothing(manifest: Manifest, home: H
 
 
 @pytest.mark.parametrize(
-    ("line", "key", "type_name"),
+    ("line", "key", "what"),
     [
-        ("bibliography = 3", "bibliography", "string"), ("limit = 2.5", "limit", "integer"),
-        ("limit = true", "limit", "integer"), ("ratio = true", "ratio", "number"), ("warn = 1", "warn", "boolean"),
-        ("limit = '3'", "limit", "integer"),
+        ("bibliography = 3", "bibliography", "a text"),
+        ("limit = 2.5", "limit", "an integer"),
+        ("limit = true", "limit", "an integer"),
+        ("limit = '3'", "limit", "an integer"),
+        ("ratio = true", "ratio", "a number"),
+        ("warn = 1", "warn", "true or false"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_of_another_type_is_named(
-    manifest: Manifest, home: Home, line: str, key: str, type_name: str
+    manifest: Manifest, home: Home, line: str, key: str, what: str
 ) -> None:
     write_settings(home, f"[plugins.zotero]\n{line}\n")
     assert [(one.code, one.message, one.fix) for one in setting_violations(manifest, home)] == [
         (
-            "setting-wrong-type", f"settings.toml: plugins.zotero.{key} is no {type_name}",
-            f"write a {type_name}, or take the line out",
+            "setting-wrong-type", f"settings.toml: plugins.zotero.{key} is not {what}",
+            f"write {what}, or take the line out",
         )
     ]  # fmt: skip
 

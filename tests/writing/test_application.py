@@ -340,7 +340,7 @@ def broken_manifest() -> dict[str, Any]:
         "module": "to.be:set",
         "locales": "locales",
         "capabilities": [{"kind": "fs-project"}],
-        "provides": {"formats": [{"id": "broken", "nameKey": "text", "extensions": [".typ", ".brk"]}]},
+        "provides": {"formats": [{"id": "broken", "nameKey": "text", "extensions": [".brk"]}]},
     }
 
 
