@@ -8,12 +8,16 @@ BIN := $(VENV)/bin
 TEST_VENV := $(VENV)-tests
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test judges lint types bench clean
 demo: $(VENV)/.run
 	$(BIN)/yaz demo
 
 test: $(TEST_VENV)/.ready
 	$(TEST_VENV)/bin/python -m pytest
+
+# Needs Node.js and a package index: the official conformance suite, the Inspector, other people's clients.
+judges: $(TEST_VENV)/.ready
+	$(TEST_VENV)/bin/python -m pytest tests/outside/judge_*.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
