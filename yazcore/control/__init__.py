@@ -148,6 +148,14 @@ def running(home: Home) -> Running | None:
     return found
 
 
+def still_there(home: Home, live: Running) -> bool:
+    """Whether that very application still runs: a look at `run.json`, without asking it."""
+    try:
+        return _read(home.read_json(RUN_FILE)) == live and _alive(live.pid)
+    except YazError:
+        return False
+
+
 def _read(document: Any) -> Running | None:
     """What a `run.json` says; None where it is none."""
     try:
