@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from tests.manifest.samples import good, manifest_of, reading
-from yazcore.capabilities.grants import Grants
+from yazcore.capabilities import commands
+from yazcore.capabilities.grants import Grant, Grants
 from yazcore.capabilities.kept import Kept, keep, kept
+from yazcore.capabilities.standing import granted_set
 from yazcore.granting import commit, plan, revoke, suggestions
 from yazcore.home import Home
 from yazcore.installed import Installed
@@ -144,6 +146,144 @@ def test_no_place_is_bound_to_everything(tmp_path: Path, folder: str) -> None:
     fault = refused(installed(asking(DATA), tmp_path), places={"library-data": folder})
     assert fault.code == "place-too-wide"
     assert str(Path.home()) not in f"{fault.message} {fault.fix}"
+
+
+def test_a_folder_that_was_chosen_before_stays_as_long_as_it_is_there(tmp_path: Path, user_home: Path) -> None:
+    plugin = installed(asking(DATA), tmp_path)
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    old = Grant(plugin="zotero", time="then", places={"library-data": str(chosen), "gone-place": "/x"})
+    assert plan(plugin, old, trusted=True).places == {"library-data": str(chosen)}
+    assert plan(plugin, old, trusted=True, places={"library-data": str(tmp_path)}).places == {
+        "library-data": str(tmp_path)
+    }
+    chosen.rmdir()
+    assert plan(plugin, old, trusted=True).places == {"library-data": str(user_home / "Library Data")}
+
+
+# --- commands
+
+
+TEX = {"kind": "process", "commands": ["tex", "gone"]}
+
+
+@pytest.fixture
+def tex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only command of the system."""
+    monkeypatch.setattr(commands, "SYSTEM_FOLDERS", (str(tmp_path / "bin"),))
+    path = tmp_path / "bin" / "tex"
+    path.parent.mkdir()
+    path.write_text("one")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_command_is_the_program_that_the_system_has_when_it_is_granted(tmp_path: Path, tex: Path, home: Home) -> None:
+    planned = plan(installed(asking(TEX), tmp_path), trusted=True)
+    assert planned.commands == {"tex": str(commands.look_up("tex"))}
+    assert planned.missing == ("gone",)
+    assert commit(Grants(home), planned).commands == planned.commands
+
+
+def test_the_user_can_name_the_program_of_a_command(tmp_path: Path, tex: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("mine")
+    own.chmod(0o755)
+    plugin = installed(asking(TEX), tmp_path)
+    planned = plan(plugin, trusted=True, commands={"gone": str(own)})
+    assert planned.commands["gone"] == str(commands.at(str(own)))
+    assert planned.missing == ()
+    assert refused(plugin, commands={"latex": str(own)}).code == "command-unknown"
+    assert refused(plugin, commands={"tex": str(tmp_path)}).code == "command-unfit"
+
+
+def test_granting_anew_takes_the_program_that_is_there_now(tmp_path: Path, tex: Path) -> None:
+    plugin = installed(asking(TEX, WEB), tmp_path)
+    old = Grant(plugin="zotero", time="then", commands=plan(plugin, trusted=True).commands)
+    tex.write_text("two")
+    assert plan(plugin, old, trusted=True).commands == {"tex": str(commands.look_up("tex"))}
+    assert plan(plugin, old, trusted=True).commands != old.commands
+
+
+def test_adding_to_a_grant_leaves_a_program_that_is_the_same(tmp_path: Path, tex: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("mine")
+    own.chmod(0o755)
+    plugin = installed(asking(TEX, WEB), tmp_path)
+    first = plan(plugin, trusted=True, commands={"tex": str(own)})
+    old = Grant(
+        plugin="zotero", time="then", commands=first.commands, capabilities=tuple(one.identity for one in first.granted)
+    )
+    assert plan(plugin, old, trusted=True, kinds=("net",)).commands == first.commands
+
+
+# --- adding to a grant
+
+
+def granted(manifest: Manifest, **more: Any) -> Grant:
+    """What an earlier grant of everything required says."""
+    required = tuple(one.identity for one in manifest.capabilities if not one.optional)
+    return Grant(plugin="zotero", time="then", capabilities=required, **more)
+
+
+def test_one_kind_is_added_to_what_is_granted(tmp_path: Path) -> None:
+    manifest = asking(PROJECT, WEB)
+    planned = plan(installed(manifest, tmp_path), granted(manifest), trusted=False, kinds=("net",))
+    assert planned.granted == manifest.capabilities
+
+
+def test_one_kind_that_was_denied_is_given_again_and_nothing_else(tmp_path: Path) -> None:
+    manifest = asking(PROJECT, DATA, WEB)
+    denied = tuple(one.identity for one in manifest.capabilities[:2])
+    old = Grant(plugin="zotero", time="then", denied=denied)
+    planned = plan(installed(manifest, tmp_path), old, trusted=True, kinds=("fs-project",))
+    assert planned.granted == planned.again == manifest.capabilities[:1]
+
+
+def test_nothing_is_added_to_no_grant_and_nothing_that_is_not_declared(tmp_path: Path) -> None:
+    manifest = asking(PROJECT)
+    plugin = installed(manifest, tmp_path)
+    assert refused(plugin, kinds=("fs-project",)).code == "not-granted"
+    fault = refused(plugin, granted(manifest), kinds=("net",))
+    assert (fault.code, fault.fix) == ("capability-not-declared", "it declares fs-project")
+
+
+def test_what_is_optional_stays_granted(tmp_path: Path) -> None:
+    manifest = asking(PROJECT, WEB)
+    old = Grant(plugin="zotero", time="then", capabilities=(manifest.capabilities[1].identity,))
+    assert plan(installed(manifest, tmp_path), old, trusted=True).granted == manifest.capabilities
+
+
+# --- what ships
+
+
+def test_what_was_denied_to_one_that_ships_is_given_again(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, WEB)
+    plugin = installed(manifest, tmp_path, origin="builtin")
+    grants = Grants(home)
+    revoke(grants, manifest, "zotero", "fs-project")
+    planned = plan(plugin, grants.get("zotero"), trusted=False)
+    assert (planned.again, planned.asked) == (manifest.capabilities[:1], ())
+    written = commit(grants, planned)
+    assert (written.denied, written.capabilities, written.given) == ((), (), False)
+    assert refused(plugin, grants.get("zotero")).code == "already-shipped"
+
+
+def test_one_that_ships_is_given_what_is_optional(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, WEB)
+    plugin = installed(manifest, tmp_path, origin="builtin")
+    planned = plan(plugin, None, trusted=False, kinds=("net",))
+    assert planned.asked == manifest.capabilities[1:]
+    written = commit(Grants(home), planned)
+    assert granted_set(manifest, written, "builtin").holds(manifest.capabilities[1])
+
+
+def test_what_the_plugin_says_why_is_told(tmp_path: Path) -> None:
+    (tmp_path / "locales").mkdir()
+    (tmp_path / "locales" / "en-US.ftl").write_text("why = To cite.\n")
+    manifest = asking({**PROJECT, "reasonKey": "why"})
+    planned = plan(installed(manifest, tmp_path), trusted=True)
+    assert planned.reasons == {manifest.capabilities[0].identity: "To cite."}
 
 
 # --- who may be granted

@@ -25,6 +25,7 @@ _HOMES = {
         "CONTRIBUTION_KINDS", "Command", "ContributionKind", "Format", "Link", "Page", "Prompt", "Resource", "Result",
         "Tool", "ToolError",
     ),
+    "yazcore.first_use": ("AskUser", "Question"),
     "yazcore.gate": ("Gate",),
     "yazcore.home": ("Home",),
     "yazcore.hookspecs": ("hookimpl", "hookspec"),
@@ -89,6 +90,8 @@ if TYPE_CHECKING:
     from yazcore.contributions import Result as Result
     from yazcore.contributions import Tool as Tool
     from yazcore.contributions import ToolError as ToolError
+    from yazcore.first_use import AskUser as AskUser
+    from yazcore.first_use import Question as Question
     from yazcore.gate import Gate as Gate
     from yazcore.home import Home as Home
     from yazcore.hookspecs import hookimpl as hookimpl

@@ -7,37 +7,59 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import attrs
 
-from yazcore.capabilities.grants import Grant, Grants
+from yazcore.capabilities.commands import Program, at, look_up
+from yazcore.capabilities.commands import chosen as chosen_program
+from yazcore.capabilities.grants import Grant, GrantedSet, Grants, RuntimeName
 from yazcore.capabilities.kept import Kept, forget, keep
+from yazcore.capabilities.standing import granted_set
 from yazcore.installed import Installed
-from yazcore.kinds import Capability
+from yazcore.kinds import Capability, Process
 from yazcore.kinds.files import too_wide
 from yazcore.manifest.comparison import digests
-from yazcore.manifest.messages import files_in, seal, texts_of
+from yazcore.manifest.messages import Messages, files_in, seal, texts_of
 from yazcore.manifest.model import Manifest
 from yazcore.violations import YazError, errors
 
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """What a grant would say: the required capabilities, the optional ones left out, the folder of each place.
+    """What a grant would say.
 
-    `kept` is what the plugin says of itself, to be kept beside the grant; None where nobody has read it from a file.
+    * `granted`: every capability that the plugin would hold; `left_out`: the optional ones that it would not.
+    * `again`: those of `granted` that are denied now.
+    * `places`: the folder of each place; `commands`: the program for each command (`commands.Program` as text), and
+      `missing` the commands for which there is no program.
+    * `shipped`: it comes with the application, and holds what is not optional without any grant.
+    * `reasons`: what the plugin itself says why, by a capability's identity.
+    * `kept`: what the plugin says of itself, to be kept beside the grant; None where nobody has read it from a file.
     """
 
     manifest: Manifest
+    runtime: RuntimeName
     granted: tuple[Capability, ...]
     left_out: tuple[Capability, ...]
+    again: tuple[Capability, ...] = ()
     places: Mapping[str, str]
+    commands: Mapping[str, str] = attrs.field(factory=dict)
+    missing: tuple[str, ...] = ()
+    shipped: bool = False
+    reasons: Mapping[str, str] = attrs.field(factory=dict)
     digests: Mapping[str, str]
     seal: str = ""
     kept: Kept | None = attrs.field(default=None, repr=False)
+
+    @property
+    def asked(self) -> tuple[Capability, ...]:
+        """What the plugin would hold by this grant alone: of one that ships, what is optional."""
+        return tuple(one for one in self.granted if one.optional or not self.shipped)
 
 
 def suggestions(manifest: Manifest) -> dict[str, Path | None]:
@@ -51,11 +73,26 @@ def suggestions(manifest: Manifest) -> dict[str, Path | None]:
     return found
 
 
-def plan(installed: Installed, *, trusted: bool, places: Mapping[str, str], optional: bool = False) -> Plan:
-    """What granting this plugin means. `places` are the user's words, `NAME` to folder.
+def plan(
+    installed: Installed,
+    old: Grant | None = None,
+    *,
+    trusted: bool,
+    places: Mapping[str, str] = MappingProxyType({}),
+    commands: Mapping[str, str] = MappingProxyType({}),
+    optional: bool = False,
+    kinds: Collection[str] = (),
+) -> Plan:
+    """What granting this plugin means, after what the user has decided before (`old`).
 
-    Raises `YazError`: `manifest-refused`, `already-shipped`, `isolated-unavailable`, `place-unknown`, `place-unbound`,
-    `place-missing`.
+    * `places`: folders by name, in the user's words; one chosen before stays, as long as it is there.
+    * `commands`: programs by name; the others are looked up in the system's folders.
+    * `optional`: also what is optional. An optional capability that was granted before stays granted.
+    * `kinds`: only these kinds (or identities), beside what is granted already; else all that is required.
+
+    Raises `YazError`: `manifest-refused`, `already-shipped`, `isolated-unavailable`, `not-granted` and
+    `capability-not-declared` (of `kinds`), `place-unknown`, `place-unbound`, `place-missing`, `place-too-wide`,
+    `command-unknown`, `command-unfit`.
     """
     manifest = installed.manifest
     if manifest is None:
@@ -64,52 +101,141 @@ def plan(installed: Installed, *, trusted: bool, places: Mapping[str, str], opti
             "manifest-refused", f"the manifest of {installed.id} has {count} violation{'' if count == 1 else 's'}",
             f"yaz show {installed.id} lists them",
         )  # fmt: skip
-    if installed.origin != "installed":
+    shipped = installed.origin != "installed"
+    held = granted_set(manifest, old, installed.origin)
+    chosen = _chosen(manifest, old, held, optional, kinds, shipped)
+    again = tuple(one for one in chosen if one.identity in held.denied)
+    if shipped and not again and all(held.holds(one) for one in chosen) and places.keys().isdisjoint(_places(manifest)):
         raise YazError(
             "already-shipped", f"{manifest.id} ships with the application and needs no grant",
             f"yaz disable {manifest.id} switches it off",
         )  # fmt: skip
-    if not trusted:
+    if not (trusted or shipped or (kinds and old is not None)):
         raise YazError(
             "isolated-unavailable", f"{manifest.id} would run isolated, which this version cannot do yet",
             f"yaz grant {manifest.id} --trusted runs it in yaz's own process, with all of your own rights",
         )  # fmt: skip
-    chosen = tuple(one for one in manifest.capabilities if optional or not one.optional)
-    left_out = tuple(one for one in manifest.capabilities if one not in chosen)
     files = files_in(manifest.locales_in(installed.folder))
     said, reading = texts_of(manifest, files), installed.reading
+    programs, missing = _programs(manifest, chosen, old, commands, kinds)
+    messages = Messages(manifest.locales_in(installed.folder))
     return Plan(
         manifest=manifest,
+        runtime="trusted",
         granted=chosen,
-        left_out=left_out,
-        places=_bind(manifest, chosen, places),
+        left_out=tuple(one for one in manifest.capabilities if one not in chosen),
+        again=again,
+        places=_bind(manifest, chosen, {**_chosen_before(manifest, old), **places}),
+        commands=programs,
+        missing=missing,
+        shipped=shipped,
+        reasons={one.identity: messages.text(one.reason_key) for one in chosen if one.reason_key is not None},
         digests=digests(manifest, said),
         seal="" if reading is None or reading.text is None else seal(reading.text, files),
         kept=None if reading is None else Kept(document=reading.document, texts=said),
     )
 
 
+def _chosen(
+    manifest: Manifest, old: Grant | None, held: GrantedSet, optional: bool, kinds: Collection[str], shipped: bool
+) -> tuple[Capability, ...]:
+    """The capabilities that the plugin would hold."""
+    if not kinds:
+        return tuple(one for one in manifest.capabilities if optional or not one.optional or held.holds(one))
+    if not shipped and (old is None or not old.given):
+        raise YazError(
+            "not-granted", f"{manifest.id} has no grant yet, to which something could be added",
+            f"yaz grant {manifest.id} grants what it requires",
+        )  # fmt: skip
+    named = tuple(one for one in manifest.capabilities if one.kind in kinds or one.identity in kinds)
+    for kind in kinds:
+        if not any(kind in (one.kind, one.identity) for one in named):
+            raise _not_declared(manifest.id, kind, manifest.capabilities)
+    return tuple(one for one in manifest.capabilities if one in named or held.holds(one))
+
+
+def _places(manifest: Manifest) -> set[str]:
+    return {place for one in manifest.capabilities if (place := getattr(one, "place", None)) is not None}
+
+
+def _chosen_before(manifest: Manifest, old: Grant | None) -> dict[str, str]:
+    """The folders that the user chose for the plugin's places at an earlier grant, as far as they are there still."""
+    if old is None:
+        return {}
+    named = _places(manifest)
+    return {name: folder for name, folder in old.places.items() if name in named and Path(folder).is_dir()}
+
+
+def _programs(
+    manifest: Manifest, chosen: tuple[Capability, ...], old: Grant | None, named: Mapping[str, str],
+    kinds: Collection[str],
+) -> tuple[dict[str, str], tuple[str, ...]]:  # fmt: skip
+    """The program for each command that is granted, and the commands without one.
+
+    Granting anew looks each of them up anew; adding to a grant leaves the programs as they are that are there still. A
+    program that the user has named stays that one: where another has taken its place, its content is taken over.
+    """
+    wanted = list(dict.fromkeys(name for one in chosen if isinstance(one, Process) for name in one.commands))
+    for name in named:
+        if name not in wanted:
+            raise YazError(
+                "command-unknown", f"{manifest.id} is granted no command {name!r}",
+                f"it may name {', '.join(wanted) or 'none'}",
+            )  # fmt: skip
+    programs: dict[str, str] = {}
+    for name in wanted:
+        before = Program.of(old.commands.get(name, "")) if old is not None else None
+        if name in named:
+            programs[name] = str(chosen_program(name, named[name]))
+        elif before is not None and kinds and not before.why_not():
+            programs[name] = str(before)
+        elif (found := look_up(name)) is not None:
+            programs[name] = str(found)
+        elif before is not None and isinstance(there := at(before.path), Program):
+            programs[name] = str(there)
+    return programs, tuple(name for name in wanted if name not in programs)
+
+
 def commit(grants: Grants, planned: Plan) -> Grant:
     """Write the grant. It removes earlier denials of what it grants, and switches the plugin on."""
     manifest = planned.manifest
     old = grants.get(manifest.id)
-    identities = tuple(one.identity for one in planned.granted)
-    grant = Grant(
-        plugin=manifest.id,
-        version=manifest.version,
-        runtime="trusted",
-        enabled=True,
-        capabilities=identities,
-        denied=tuple(one for one in (old.denied if old is not None else ()) if one not in identities),
-        places=dict(planned.places),
-        digests=dict(planned.digests),
-        seal=planned.seal,
-        time=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    if planned.kept is not None:
-        keep(grants.home, manifest.id, planned.kept)
+    granted = {one.identity for one in planned.granted}
+    decided: dict[str, Any] = {
+        "capabilities": tuple(one.identity for one in planned.asked),
+        "denied": tuple(one for one in (old.denied if old is not None else ()) if one not in granted),
+        "places": dict(planned.places),
+        "commands": dict(planned.commands),
+    }
+    if planned.shipped:  # no grant: only what differs from being shipped
+        grant = attrs.evolve(old if old is not None else Grant(plugin=manifest.id), **decided)
+    else:
+        grant = Grant(
+            plugin=manifest.id,
+            version=manifest.version,
+            runtime=planned.runtime,
+            enabled=True,
+            digests=dict(planned.digests),
+            seal=planned.seal,
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            **decided,
+        )
+        if planned.kept is not None:
+            keep(grants.home, manifest.id, planned.kept)
     grants.put(grant)
     return grant
+
+
+def answered(grants: Grants, installed: Installed, capability: Capability, yes: bool) -> None:
+    """Write the user's answer about one optional capability, at its first use: granted, or denied for good.
+
+    Raises `YazError` where it cannot be granted (`place-unbound`).
+    """
+    if yes:
+        old = grants.get(installed.id)
+        commit(grants, plan(installed, old, trusted=True, kinds=(capability.identity,)))
+    else:
+        grants.revoke(installed.id, capability.identity)
 
 
 def revoke(grants: Grants, manifest: Manifest | None, plugin_id: str, kind: str | None) -> tuple[str, ...]:
@@ -125,14 +251,18 @@ def revoke(grants: Grants, manifest: Manifest | None, plugin_id: str, kind: str 
     declared = () if manifest is None else manifest.capabilities
     identities = tuple(one.identity for one in declared if one.kind == kind or one.identity == kind)
     if not identities:
-        kinds = sorted({one.kind for one in declared})
-        raise YazError(
-            "capability-not-declared", f"{plugin_id} declares no capability {kind!r}",
-            f"it declares {', '.join(kinds) or 'none'}",
-        )  # fmt: skip
+        raise _not_declared(plugin_id, kind, declared)
     for identity in identities:
         grants.revoke(plugin_id, identity)
     return identities
+
+
+def _not_declared(plugin_id: str, kind: str, declared: Sequence[Capability]) -> YazError:
+    kinds = sorted({one.kind for one in declared})
+    return YazError(
+        "capability-not-declared", f"{plugin_id} declares no capability {kind!r}",
+        f"it declares {', '.join(kinds) or 'none'}",
+    )  # fmt: skip
 
 
 def _folder(text: str) -> Path:

@@ -34,6 +34,7 @@ from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
+from yazcore.first_use import AskUser, FirstUse
 from yazcore.gate import Gate
 from yazcore.granting import commit, plan
 from yazcore.home import Home
@@ -104,6 +105,7 @@ class Host:
         permits: Permits | None = None,
         locale: str = "en-US",
         discover: bool = True,
+        ask: AskUser | None = None,
     ) -> None:
         self.contract = contract
         self.home = home if home is not None else Home()
@@ -118,6 +120,7 @@ class Host:
         self._own = own
         self._builtin = tuple(builtin)
         self._discover = discover
+        self._ask = ask
         self._runtimes: dict[str, Runtime] = {"trusted": TrustedRuntime()}
         self._activation = Activation(contract, self.catalogue)
         self._brokers: dict[str, Broker] = {}
@@ -158,11 +161,19 @@ class Host:
         return tuple(known[plugin_id] for plugin_id in sorted(known))
 
     def grant(
-        self, plugin_id: str, *, trusted: bool, places: Mapping[str, str] | None = None, optional: bool = False
+        self,
+        plugin_id: str,
+        *,
+        trusted: bool,
+        places: Mapping[str, str] | None = None,
+        commands: Mapping[str, str] | None = None,
+        optional: bool = False,
+        kinds: Sequence[str] = (),
     ) -> PluginStatus:
-        """Grant an installed plugin what it asks for, in the user's name, and activate it.
+        """Grant a plugin what it asks for, in the user's name, and activate it.
 
-        `places` binds the manifest's places to folders. Raises `YazError` as `granting.plan` does. No path from an
+        `places` binds the manifest's places to folders, `commands` names programs; what was chosen before stays. With
+        `kinds`, only these are granted, beside what is. Raises `YazError` as `granting.plan` does. No path from an
         agent leads here.
         """
         found, self.skipped = self._survey()
@@ -172,7 +183,11 @@ class Host:
             raise YazError(
                 "unknown-plugin", f"no plugin {plugin_id!r} is installed", f"installed are {known or 'none'}"
             )
-        commit(self.grants, plan(installed.to_grant, trusted=trusted, places=places or {}, optional=optional))
+        planned = plan(
+            installed.to_grant, self.grants.get(plugin_id), trusted=trusted, places=places or {},
+            commands=commands or {}, optional=optional, kinds=kinds,
+        )  # fmt: skip
+        commit(self.grants, planned)
         self.activate()
         return self._status[plugin_id]
 
@@ -360,6 +375,7 @@ class Host:
                 changed=self.changes.tell,
                 locale=self.locale,
                 runtime=installed.runtime,
+                ask=None if self._ask is None else FirstUse(self._ask, self.grants, installed, self.locale),
             )
         except OSError as error:  # a plugin can spoil its own data folder
             reason = f"its data folder cannot be used: {error.strerror}"

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from yazcore.capabilities.broker import Broker, GrantedSet
-from yazcore.capabilities.context import Context, frame_of
+from yazcore.capabilities.context import Context, Frame, frame_of
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services import services
 from yazcore.home import Home
+from yazcore.kinds import Capability, Request
 from yazcore.manifest.address_rules import is_media_type
 from yazcore.manifest.contribution_rules import setting_fits
 from yazcore.manifest.messages import Messages
@@ -36,11 +37,13 @@ def make_context(
     locale: str,
     runtime: str = "trusted",
     changed: Callable[[str], None] = lambda uri: None,
+    ask: Callable[[Capability, Request, Frame], bool] | None = None,
 ) -> tuple[Context, Broker]:
     """The context of the plugin whose package is `folder`, and the broker that its services ask.
 
     `granted` gives what it holds at the moment it is asked, so that a revocation counts at the next operation;
-    `runtime` is where its code runs, and `changed` is told of the plugin's own resources that read differently.
+    `runtime` is where its code runs, `changed` is told of the plugin's own resources that read differently, and `ask`
+    asks the user for what is optional.
     """
     plugin_id = manifest.id
     data_folder = home.plugin_data(plugin_id)
@@ -50,6 +53,7 @@ def make_context(
         declared=manifest.capabilities,
         granted=granted,
         denials=denials,
+        ask=ask,
     )
 
     def publish(data: bytes, mime: str, ttl: float) -> str:

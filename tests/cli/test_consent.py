@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from tests.cli.commands import DEMO, Done, Served, Shell, install, install_zotero, make_library
 from tests.writing.worlds import write
+from yazcore.capabilities.broker import READ_POSTURE
+from yazcore.capabilities.denials import DenialLog
 
 DEMO_WRITE = 'fs-project {"access": "write"}'
 
@@ -37,8 +40,8 @@ Demo (demo) 1.0 by Anna asks:
     agents get a tool: crash (read, global, needs demo:read)
     agents get a tool: wait (read, global, needs demo:read)
     agents get a tool: note (write, project, needs demo:read)
-It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing stops
-its code from doing what you yourself could do. Grant it only if you trust who wrote it.
+It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing
+stops its code from doing what you yourself could do. Grant it only if you trust who wrote it.
 """
 
 
@@ -82,7 +85,7 @@ def test_grant_as_json_says_the_same_on_standard_error(held: Shell) -> None:
     assert (done.status, done.err) == (0, f"{MEANING}Grant this? [y/N]: ")
     assert done.json == {
         "live": False, "plugin": "demo", "version": "1.0", "state": "allowed", "reasons": [], "granted": [DEMO_WRITE],
-        "leftOut": [], "places": {},
+        "leftOut": [], "places": {}, "commands": {},
     }  # fmt: skip
 
 
@@ -94,6 +97,64 @@ def test_what_is_optional_is_left_out_unless_it_is_asked_for(yaz: Shell) -> None
     document = yaz.here("grant", "demo", "--trusted", "--yes", "--json", "--with-optional")
     assert len(document.json["granted"]) == 2
     assert any("example.org" in line and line.startswith("  ! ") for line in document.err.splitlines())
+
+
+def test_each_line_has_the_plugins_own_reason_and_each_command_its_program(yaz: Shell) -> None:
+    capabilities = [
+        {"kind": "fs-project", "reasonKey": "text"},
+        {"kind": "process", "commands": ["env", "no-such-command"]},
+    ]
+    install(yaz.site, **{**DEMO, "capabilities": capabilities})
+    done = yaz.here("grant", "demo", "--trusted", "--yes", "--json")
+    lines = done.err.splitlines()
+    assert lines[1:7] == [
+        "  ! run env, no-such-command, which can run any program inside the same limits",
+        "    read the files of the project you work in, except protected ones such as .git and .env",
+        "        A text",
+        f"    env is {os.path.realpath('/usr/bin/env')}, and does whatever the plugin tells it",
+        "    no-such-command is not there: install it, and grant again",
+        "    agents get a tool: echo (read, global, needs demo:read)",
+    ]
+    assert done.json["commands"] == {"env": os.path.realpath("/usr/bin/env")}
+
+
+def test_one_capability_is_added_to_a_grant(yaz: Shell) -> None:
+    capabilities = [{"kind": "fs-project"}, {"kind": "net", "hosts": ["example.org"], "optional": True}]
+    install(yaz.site, **{**DEMO, "capabilities": capabilities})
+    refused(
+        yaz.here("grant", "demo", "net", "--yes"),
+        "[not-granted] demo has no grant yet, to which something could be added. yaz grant demo grants what it "
+        "requires",
+    )
+    yaz.here("grant", "demo", "--trusted", "--yes")
+    assert len(yaz.here("grant", "demo", "net", "--yes", "--json").json["granted"]) == 2
+    assert len(yaz.here("grant", "demo", "--trusted", "--yes", "--json").json["granted"]) == 2
+
+
+def test_denials_that_are_alike_are_told_once(held: Shell) -> None:
+    log = DenialLog(held.home)
+    for target in ("a", "b\x1b", "a"):
+        log.record("demo", "net", target, "out-of-scope", "tools echo", "it is not public" if target == "a" else "")
+    log.record("demo", "process", "ls", "out-of-scope", "tools echo", READ_POSTURE)
+    log.record("demo", "process", "ls", "not-declared", "tools echo")
+    times = [one["time"] for one in log.of("demo")]
+    assert held.here("denials", "demo").out.splitlines() == [
+        f"{times[1]}  net, out-of-scope, in tools echo",
+        "  tried: b\\u001b",
+        "  what would allow it: nothing here: it is beyond what demo asks for; a new version could ask for it",
+        f"{times[2]}  net, out-of-scope, 2 times, in tools echo",
+        "  tried: a",
+        "  why: it is not public",
+        "  what would allow it: nothing here: it is beyond what demo asks for; a new version could ask for it",
+        f"{times[3]}  process, out-of-scope, in tools echo",
+        "  tried: ls",
+        "  why: it runs with posture read, which changes nothing",
+        ("  what would allow it: nothing: a tool that only reads changes nothing; "
+        "its author has to declare that it writes"),
+        f"{times[4]}  process, not-declared, in tools echo",
+        "  tried: ls",
+        "  what would allow it: only a new version of demo: its manifest does not ask for this",
+    ]
 
 
 def test_grant_of_what_is_not_there_and_of_what_ships_are_sentences(held: Shell) -> None:
@@ -304,9 +365,11 @@ def test_a_revoked_capability_is_refused_at_the_next_call_until_it_is_granted_ag
     assert (document["live"], document["plugin"]) == (True, "zotero")
     (denial,) = document["denials"]
     assert (denial["capability"], denial["reason"]) == ("fs-project", "not-granted")
-    header, line = library.here("denials", "zotero").out.splitlines()
-    assert header.split()[:4] == ["TIME", "CAPABILITY", "REASON", "TARGET"]
-    assert line.endswith("yaz grant zotero --trusted")
-    assert library.here("grant", "zotero", "--trusted", "--yes").status == 0
+    assert library.here("denials", "zotero").out == (
+        f"{denial['time']}  fs-project, not-granted, in tools cite-item\n"
+        "  tried: references.bib\n"
+        "  what would allow it: yaz grant zotero fs-project\n"
+    )
+    assert library.here("grant", "zotero", "fs-project", "--yes").status == 0
     assert served.call("zotero__cite-item", **cite)["isError"] is False
     assert (thesis / "references.bib").exists()

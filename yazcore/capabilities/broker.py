@@ -30,11 +30,15 @@ _log = logging.getLogger(__name__)
 
 @attrs.frozen(kw_only=True)
 class Refusal:
-    """Why not: the capability kind it is about, the reason, and what more there is to say."""
+    """Why not: the capability kind it is about, the reason, and what more there is to say.
+
+    `open`: the optional capability that would allow it and that nobody has decided on yet; None: there is none.
+    """
 
     kind: str
     reason: Reason
     detail: str = ""
+    open: Capability | None = None
 
 
 def decide(
@@ -58,7 +62,12 @@ def decide(
     if allowing:
         return Refusal(kind=allowing[0].kind, reason="out-of-scope", detail=READ_POSTURE)
     if covering:
-        return Refusal(kind=covering[0].kind, reason="not-granted")
+        undecided = (
+            one
+            for one in covering
+            if one.optional and not granted.decides(one) and (posture == "write" or one.reads(request))
+        )
+        return Refusal(kind=covering[0].kind, reason="not-granted", open=next(undecided, None))
     held = [one for one in fitting if granted.holds(one)]
     if held:
         return Refusal(kind=held[0].kind, reason="out-of-scope", detail=request.fault())
@@ -69,7 +78,8 @@ class Broker:
     """Decides for one plugin.
 
     `declared` is what its manifest asks for; `granted` gives what it holds at the moment of the call, so that a
-    revocation counts at once; `denials` keeps what was refused.
+    revocation counts at once; `denials` keeps what was refused. `ask` asks the user for an optional capability at its
+    first use, and says whether the answer was yes.
     """
 
     def __init__(
@@ -80,12 +90,14 @@ class Broker:
         declared: tuple[Capability, ...],
         granted: Callable[[], GrantedSet],
         denials: DenialLog,
+        ask: Callable[[Capability, Request, Frame], bool] | None = None,
     ) -> None:
         self.plugin = plugin
         self.version = version
         self._declared = declared
         self._granted = granted
         self._denials = denials
+        self._ask = ask
 
     def require(self, request: Request, frame: Frame) -> Capability:
         """The capability that allows the request.
@@ -96,6 +108,13 @@ class Broker:
         if frame.plugin != self.plugin:
             raise NoContext(request.kinds[0])
         verdict = decide(self._declared, self._granted(), request, frame.posture)
+        if isinstance(verdict, Refusal) and verdict.open is not None:
+            if self._ask is not None and self._ask(verdict.open, request, frame):
+                verdict = decide(self._declared, self._granted(), request, frame.posture)
+            else:
+                verdict = attrs.evolve(
+                    verdict, detail=f"the user can allow it with: yaz grant {self.plugin} {verdict.kind}"
+                )
         if isinstance(verdict, Refusal):
             self.refuse(frame, verdict.kind, request.target, verdict.reason, verdict.detail)
         return verdict
@@ -125,7 +144,7 @@ class Broker:
     def refuse(self, frame: Frame, kind: str, target: str, reason: Reason, detail: str = "") -> NoReturn:
         """Record a refusal and raise it as `CapabilityError`. `detail` must hold no path of this machine."""
         try:
-            self._denials.record(self.plugin, kind, target, reason, frame.where)
+            self._denials.record(self.plugin, kind, target, reason, frame.where, detail)
         except (OSError, YazError) as error:
             _log.error("a denial of %s (%s, %s) could not be recorded: %s", self.plugin, kind, reason, error)
         raise CapabilityError(self.plugin, kind, reason, target, detail)

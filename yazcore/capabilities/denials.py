@@ -31,8 +31,8 @@ class DenialLog:
         self._home = home
         self._lock = threading.Lock()
 
-    def record(self, plugin: str, kind: str, target: str, reason: str, where: str) -> None:
-        """Note one refusal: of what, for which target, why, and in which hook or contribution.
+    def record(self, plugin: str, kind: str, target: str, reason: str, where: str, detail: str = "") -> None:
+        """Note one refusal: of what, for which target, why, in which hook or contribution, and what more there is.
 
         Raises `OSError` or `YazError` where it cannot be written; the refusal stands all the same.
         """
@@ -43,6 +43,7 @@ class DenialLog:
             "target": target if len(target) <= _LONGEST_TARGET else f"{target[:_LONGEST_TARGET]}...",
             "reason": reason,
             "where": where,
+            **({"detail": detail} if detail else {}),
         }
         line = json.dumps(entry).encode() + b"\n"
         path = self._path(plugin)

@@ -7,7 +7,7 @@ told, so that a plugin comes or goes at once.
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,7 +15,7 @@ import click
 
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.grants import Grants
-from yazcore.cli.output import columns, format_options, harmless, print_json, say
+from yazcore.cli.output import format_options, harmless, print_json, say
 from yazcore.cli.plugins import look, unknown_plugin
 from yazcore.control import running
 from yazcore.home import Home
@@ -24,7 +24,6 @@ from yazcore.violations import YazError
 if TYPE_CHECKING:
     from yazcore.granting import Plan
     from yazcore.installed import Installed
-    from yazcore.manifest.model import Manifest
 
 _ID = re.compile(r"[a-z0-9-]{1,64}")
 
@@ -46,14 +45,19 @@ def _installed(home: Home, plugin_id: str) -> Installed:
     raise unknown_plugin(plugin_id, [one.id for one in found])
 
 
-def _places(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    places = {}
-    for value in values:
-        name, equals, folder = value.partition("=")
-        if not name or not equals or not folder:
-            raise click.BadParameter(f"{value!r} is not NAME=FOLDER")
-        places[name] = folder
-    return places
+def _pairs(what: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
+    """What reads NAME=FOLDER and NAME=FILE, each as often as it is given."""
+
+    def read(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+        pairs = {}
+        for value in values:
+            name, equals, rest = value.partition("=")
+            if not name or not equals or not rest:
+                raise click.BadParameter(f"{value!r} is not NAME={what}")
+            pairs[name] = rest
+        return pairs
+
+    return read
 
 
 @attrs.frozen
@@ -83,36 +87,49 @@ def _make_so(home: Home, plugin_id: str) -> _Now:
 
 @click.command()
 @_plugin_id
+@click.argument("kinds", nargs=-1, metavar="[CAPABILITY]...")
 @click.option("--trusted", is_flag=True, help="Run it in yaz's own process, with all of your own rights.")
 @click.option(
-    "--place", "places", multiple=True, callback=_places, metavar="NAME=FOLDER", help="The folder a place stands for."
+    "--place", "places", multiple=True, callback=_pairs("FOLDER"), metavar="NAME=FOLDER",
+    help="The folder a place stands for.",
+)
+@click.option(
+    "--command", "commands", multiple=True, callback=_pairs("FILE"), metavar="NAME=FILE",
+    help="The program a command means; else it is looked up in the system's folders.",
 )
 @click.option("--with-optional", is_flag=True, help="Grant what it marks as optional, too.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @format_options
 def grant(
-    plugin_id: str, trusted: bool, places: dict[str, str], with_optional: bool, yes: bool, as_json: bool
+    plugin_id: str,
+    kinds: tuple[str, ...],
+    trusted: bool,
+    places: dict[str, str],
+    commands: dict[str, str],
+    with_optional: bool,
+    yes: bool,
+    as_json: bool,
 ) -> None:
-    """Let a plugin run, with what it asks for. Each line says what it may do.
+    """Let a plugin run, with what it asks for; or with CAPABILITY, as in net, add only that to its grant.
 
-    A folder that you once chose for a place stays, unless --place names another. With --json the question goes to
-    standard error.
+    Each line says what it may do. A folder that you once chose for a place stays, unless --place names another, and
+    what is optional stays granted. With --json the question goes to standard error.
     """
     from yazcore.granting import commit, plan
 
     home = Home()
     installed = _installed(home, plugin_id)
     grants = Grants(home)
-    if installed.origin != "installed" and _allow_again(grants, plugin_id, as_json, home):
-        return
     planned = plan(
-        installed, trusted=trusted, places={**_chosen_before(grants, installed.manifest), **places},
-        optional=with_optional,
+        installed, grants.get(plugin_id), trusted=trusted, places=places, commands=commands, optional=with_optional,
+        kinds=kinds,
     )  # fmt: skip
-    for line in _meaning(planned):
-        click.echo(line, err=as_json)
-    if not yes:
-        _ask(as_json)
+    is_new = not planned.shipped or bool(planned.asked)
+    if is_new:
+        for line in _meaning(planned):
+            click.echo(line, err=as_json)
+        if not yes:
+            _ask(as_json)
     commit(grants, planned)
     now = _make_so(home, plugin_id)
     if as_json:
@@ -120,11 +137,17 @@ def grant(
             "live": now.live, "plugin": plugin_id, "version": planned.manifest.version, "state": now.state,
             "reasons": list(now.reasons), "granted": [one.identity for one in planned.granted],
             "leftOut": [one.identity for one in planned.left_out], "places": dict(planned.places),
+            "commands": {name: text.partition(" ")[2] for name, text in planned.commands.items()},
         })  # fmt: skip
-    elif now.state in ("active", "allowed"):
-        say(f"granted {plugin_id}; {'it is active now' if now.live else 'it runs from the next start on'}")
     else:
-        say(harmless(f"granted {plugin_id}, but it is {now.sentence()}; all of it: yaz show {plugin_id}"))
+        for one in planned.again:
+            say(f"no longer denied to {plugin_id}: {harmless(one.identity)}")
+        if not is_new:
+            return
+        if now.state in ("active", "allowed"):
+            say(f"granted {plugin_id}; {'it is active now' if now.live else 'it runs from the next start on'}")
+        else:
+            say(harmless(f"granted {plugin_id}, but it is {now.sentence()}; all of it: yaz show {plugin_id}"))
     if now.state not in ("active", "allowed"):
         raise click.exceptions.Exit(1)
 
@@ -133,21 +156,33 @@ def _meaning(planned: Plan) -> list[str]:
     """What granting it means, a line each."""
     manifest = planned.manifest
     lines = [f"{harmless(manifest.name)} ({manifest.id}) {manifest.version} by {harmless(manifest.author)} asks:"]
-    asked = sorted(planned.granted, key=lambda one: not one.sensitive)
-    lines += [f"  {'! ' if one.sensitive else '  '}{harmless(one.sentence())}" for one in asked]
-    if not planned.granted:
+    for one in sorted(planned.asked, key=lambda one: not one.sensitive):
+        lines.append(f"  {'! ' if one.sensitive else '  '}{harmless(one.sentence())}")
+        if reason := planned.reasons.get(one.identity):
+            lines.append(f"        {harmless(' '.join(reason.split()))}")
+    if not planned.asked:
         lines.append("    for nothing beyond its own data folder")
     lines += [f"    {name} is {harmless(folder)}" for name, folder in planned.places.items()]
+    lines += [_program(name, text.partition(" ")[2]) for name, text in planned.commands.items()]
+    lines += [f"    {name} is not there: install it, and grant again" for name in planned.missing]
     lines += [f"    not granted (optional): {harmless(one.sentence())}" for one in planned.left_out]
-    return [
-        *lines,
-        *(
-            f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})"
-            for tool in manifest.provides.tools
-        ),
-        "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing stops",
-        "its code from doing what you yourself could do. Grant it only if you trust who wrote it.",
+    lines += [
+        f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})"
+        for tool in manifest.provides.tools
     ]
+    if not planned.shipped:
+        lines += [
+            "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing",
+            "stops its code from doing what you yourself could do. Grant it only if you trust who wrote it.",
+        ]
+    return lines
+
+
+def _program(name: str, path: str) -> str:
+    from yazcore.capabilities.commands import INTERPRETERS
+
+    warning = ", and does whatever the plugin tells it" if name in INTERPRETERS else ""
+    return f"    {name} is {harmless(path)}{warning}"
 
 
 def _ask(as_json: bool) -> None:
@@ -159,33 +194,6 @@ def _ask(as_json: bool) -> None:
     if not agreed:
         click.echo("nothing was granted; --yes grants without asking", err=True)
         raise click.exceptions.Exit(1)
-
-
-def _chosen_before(grants: Grants, manifest: Manifest | None) -> dict[str, str]:
-    """The folders that the user chose for the plugin's places at an earlier grant, as far as they are there still."""
-    old = grants.get(manifest.id) if manifest is not None else None
-    if old is None or manifest is None:
-        return {}
-    named = {getattr(capability, "place", None) for capability in manifest.capabilities}
-    return {name: folder for name, folder in old.places.items() if name in named and Path(folder).is_dir()}
-
-
-def _allow_again(grants: Grants, plugin_id: str, as_json: bool, home: Home) -> bool:
-    """Take back what was denied to a plugin that ships with yaz, which needs no other grant; False: nothing was."""
-    old = grants.get(plugin_id)
-    if old is None or not old.denied:
-        return False
-    grants.put(attrs.evolve(old, denied=()))
-    now = _make_so(home, plugin_id)
-    if as_json:
-        print_json({
-            "live": now.live, "plugin": plugin_id, "version": old.version, "state": now.state,
-            "reasons": list(now.reasons), "granted": list(old.denied), "leftOut": [], "places": dict(old.places),
-        })  # fmt: skip
-    else:
-        for identity in old.denied:
-            say(f"no longer denied to {plugin_id}: {harmless(identity)}")
-    return True
 
 
 @click.command()
@@ -262,19 +270,50 @@ def denials(plugin_id: str, as_json: bool) -> None:
     if not records:
         say(f"nothing was refused to {plugin_id}")
         return
-    columns(
-        [
-            (one["time"], one["capability"], one["reason"], one["target"], _remedy(plugin_id, one["reason"]))
-            for one in records
-        ],
-        ("TIME", "CAPABILITY", "REASON", "TARGET", "WHAT WOULD ALLOW IT"),
-    )
+    for one in _told(records):
+        times = f", {one.count} times" if one.count > 1 else ""
+        say(f"{one.last}  {harmless(one.kind)}, {harmless(one.reason)}{times}, in {harmless(one.where)}")
+        say(f"  tried: {harmless(one.target)}")
+        if one.detail:
+            say(f"  why: {harmless(one.detail)}")
+        say(f"  what would allow it: {_remedy(plugin_id, one)}")
 
 
-def _remedy(plugin_id: str, reason: str) -> str:
+@attrs.frozen(kw_only=True)
+class _Denial:
+    """Denials that are alike, told as one: how often, and when last."""
+
+    kind: str
+    target: str
+    reason: str
+    where: str
+    detail: str
+    last: str
+    count: int
+
+
+def _told(records: list[dict[str, Any]]) -> list[_Denial]:
+    """The denials, those alike as one, in the order in which the last of each happened."""
+    found: dict[tuple[str, ...], _Denial] = {}
+    for one in records:
+        key = tuple(str(one.get(name, "")) for name in ("capability", "target", "reason", "where", "detail"))
+        before = found.pop(key, None)
+        kind, target, reason, where, detail = key
+        found[key] = _Denial(
+            kind=kind, target=target, reason=reason, where=where, detail=detail, last=str(one.get("time", "")),
+            count=1 if before is None else before.count + 1,
+        )  # fmt: skip
+    return list(found.values())
+
+
+def _remedy(plugin_id: str, denial: _Denial) -> str:
+    from yazcore.capabilities.broker import READ_POSTURE
+
+    if denial.reason == "out-of-scope" and denial.detail == READ_POSTURE:
+        return "nothing: a tool that only reads changes nothing; its author has to declare that it writes"
     return {
-        "not-declared": "only a new version: its manifest does not ask for this",
-        "not-granted": f"yaz grant {plugin_id} --trusted",
-        "out-of-scope": "nothing: it reaches beyond what it asks for, or writes in a call that only reads",
-        "service-unavailable": "nothing yet: the service is not built",
-    }.get(reason, "")
+        "not-declared": f"only a new version of {plugin_id}: its manifest does not ask for this",
+        "not-granted": f"yaz grant {plugin_id} {denial.kind}",
+        "out-of-scope": f"nothing here: it is beyond what {plugin_id} asks for; a new version could ask for it",
+        "service-unavailable": "nothing on this machine, as it is",
+    }.get(denial.reason, "nothing")
