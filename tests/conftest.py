@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.home import Home
 
 
@@ -19,3 +20,10 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "yaz-home")
+
+
+@pytest.fixture(scope="module", params=["trusted", "isolated"])
+def runtime(request: pytest.FixtureRequest) -> RuntimeName:
+    """Each runtime in turn: what a test says of one plugin holds wherever its code runs."""
+    name: RuntimeName = request.param
+    return name

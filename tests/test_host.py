@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import signal
 import sys
 import threading
@@ -22,7 +23,7 @@ from tests.plugins_in_test import manifest, tool
 from yazcore import OWNER, FileRequest, Host, Outcome, YazError
 from yazcore import host as host_module
 from yazcore.capabilities.context import Call
-from yazcore.capabilities.grants import Grant
+from yazcore.capabilities.grants import Grant, RuntimeName
 from yazcore.granting import revoke
 from yazcore.home import Home
 
@@ -158,7 +159,7 @@ def test_a_host_may_ask_what_a_plugin_may_do(installed: Host, tmp_path: Path) ->
     assert installed.denials.of("notes") == []
 
 
-def test_a_plugin_granted_for_a_runtime_that_is_not_there_is_held(installed: Host, tmp_path: Path) -> None:
+def test_a_plugin_runs_in_the_runtime_it_was_granted_for(installed: Host, tmp_path: Path) -> None:
     grant(installed, tmp_path)
     installed.deactivate("notes")
     held = installed.grants.get("notes")
@@ -167,8 +168,11 @@ def test_a_plugin_granted_for_a_runtime_that_is_not_there_is_held(installed: Hos
         field: getattr(held, field) for field in ("plugin", "version", "capabilities", "places", "digests", "time")
     }, runtime="isolated"))  # fmt: skip
     installed.activate()
-    reason = "the isolated runtime is not available; yaz grant notes --trusted runs it in this process"
-    assert state(installed) == ("held", (reason,))
+    assert state(installed) == ("active", ())
+    (status,) = (one for one in installed.plugins() if one.id == "notes")
+    assert status.runtime == "isolated"
+    assert re.fullmatch(r"Landlock \d+, seccomp \(\d+ instructions\), resource limits", status.confinement)
+    assert call(installed, "notes__look").structured == {"text": "a note"}
 
 
 def test_formats_are_for_plugins_that_ship_with_a_host(installed: Host, site: Path) -> None:
@@ -310,7 +314,9 @@ def test_a_plugin_that_fails_while_it_unloads_is_out_all_the_same(tmp_path: Path
         assert "demo" not in host.catalogue.now.plugins
 
 
-def test_what_a_hook_raised_before_is_not_blamed_on_unloading(tmp_path: Path, home: Home) -> None:
+def test_what_a_hook_raised_before_is_not_blamed_on_unloading(
+    tmp_path: Path, home: Home, runtime: RuntimeName
+) -> None:
     code = """
 class Plugin:
     def __init__(self, context):
@@ -324,7 +330,7 @@ class Plugin:
     def onunload(self):
         pass
 """
-    with running(tmp_path, home, code) as host:
+    with running(tmp_path, home, code, runtime=runtime) as host:
         assert host.hook.decorate(cluster="one", width=3) == []
         host.deactivate("demo")
         assert state(host, "demo") == ("disabled", ())
@@ -448,11 +454,11 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def commands(tmp_path_factory: pytest.TempPathFactory, runtime: RuntimeName) -> Iterator[Host]:
     folder = tmp_path_factory.mktemp("commands")
     provides = {"commands": [{"id": name, "nameKey": "text"} for name in NAMES]}
     code = COMMANDS.replace("NAMES", repr(NAMES))
-    with running(folder, Home(folder / "home"), code, provides=provides) as host:
+    with running(folder, Home(folder / "home"), code, runtime=runtime, provides=provides) as host:
         yield host
 
 
@@ -504,6 +510,7 @@ def test_a_command_that_crashes_leaves_a_reference(commands: Host, name: str, ki
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)
 @pytest.mark.parametrize("name", ["blocks", "waits"])
 def test_a_command_that_does_not_end_is_told_so_and_given_up(
     commands: Host, monkeypatch: pytest.MonkeyPatch, name: str

@@ -17,6 +17,7 @@ from yazcore.capabilities.broker import Broker, GrantedSet
 from yazcore.capabilities.context import Call, Context, Frame, current
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.errors import NoContext
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.home import Home
 from yazcore.kinds import FileRequest
 from yazcore.manifest.model import Manifest
@@ -197,7 +198,7 @@ def test_outside_a_call_nothing_is_published(manifest: Manifest, home: Home, tmp
 
 
 def test_a_plugin_that_publishes_something_else_crashes_and_its_reader_is_not_harmed(
-    tmp_path: Path, home: Home
+    tmp_path: Path, home: Home, runtime: RuntimeName
 ) -> None:
     code = """
 class Plugin:
@@ -208,5 +209,5 @@ class Plugin:
     def provide_tools(self):
         return [Tool("export", lambda context, arguments: {"uri": context.publish("text", "text/plain", 60)})]
 """
-    with running(tmp_path, home, code, provides={"tools": [tool("export")]}) as host:
+    with running(tmp_path, home, code, runtime=runtime, provides={"tools": [tool("export")]}) as host:
         assert "failed inside demo" in call(host, "demo__export").text

@@ -21,6 +21,7 @@ from yazcore.differences import WrongReturn, differences, registrations
 from yazcore.hookspecs import PROJECT
 from yazcore.runtimes.base import (
     UNLOAD_SECONDS,
+    CannotIsolate,
     HooksRefused,
     PluginFailed,
     PluginSource,
@@ -54,7 +55,14 @@ class Failed:
     failure: Failure | None = None
 
 
-Outcome = Activated | Refused | Failed
+@attrs.frozen(kw_only=True)
+class Unconfined:
+    """The runtime confines its plugins and cannot do it here; `reason` is a sentence without its end."""
+
+    reason: str
+
+
+Outcome = Activated | Refused | Failed | Unconfined
 
 
 def collect(running: RunningPlugin, contract: Contract) -> dict[str, tuple[Any, ...]]:
@@ -92,6 +100,8 @@ class Activation:
             running = runtime.start(source)
         except PluginFailed as failed:
             return Failed(message=str(failed), failure=failed.failure)
+        except CannotIsolate as why:
+            return Unconfined(reason=str(why))
         except HooksRefused as refused:
             return Refused(
                 violations=tuple(Violation(fault.code, fault.message, fault.fix) for fault in refused.faults)

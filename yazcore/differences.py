@@ -12,6 +12,7 @@ from typing import Any
 from yazcore.contract import Contract
 from yazcore.contributions import ContributionKind
 from yazcore.manifest.model import Manifest
+from yazcore.runtimes.values import class_of
 from yazcore.violations import Difference
 
 
@@ -31,11 +32,11 @@ def registrations(contract: Contract, returned: Mapping[str, Any]) -> dict[str, 
             if value is None:
                 continue
             if type(value) not in (list, tuple):  # a subclass would run its own code here
-                raise WrongReturn(f"{kind.hook} returned a {type(value).__name__}; it must return a list")
+                raise WrongReturn(f"{kind.hook} returned a {class_of(value)}; it must return a list")
             for item in value:
                 if type(item) is not kind.registration:
                     raise WrongReturn(
-                        f"{kind.hook} returned a list with a {type(item).__name__}; "
+                        f"{kind.hook} returned a list with a {class_of(item)}; "
                         f"it must hold {kind.registration.__name__} objects only"
                     )
                 if fault := _unusable(kind, item):

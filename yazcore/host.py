@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from yazcore.activation import Activated, Activation, Failed, Refused
+from yazcore.activation import Activated, Activation, Failed, Refused, Unconfined
 from yazcore.audit import Audit
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Call, Context, ProjectFolder, current
@@ -51,7 +51,7 @@ from yazcore.plugin_folders import plugin_folders
 from yazcore.plugin_status import PluginStatus
 from yazcore.results import ResultStore
 from yazcore.runtimes.abandoned import MOST_STUCK, Abandoned
-from yazcore.runtimes.base import HandlerFailed, PluginSource, Runtime
+from yazcore.runtimes.base import HandlerFailed, PluginSource, RunningPlugin, Runtime
 from yazcore.runtimes.own_path import clashes
 from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.runtimes.values import NotPortable
@@ -222,6 +222,8 @@ class Host:
         order = sorted(self.catalogue.now.plugins, key=lambda plugin_id: plugin_id == self.contract.host)
         for plugin_id in order:
             self.deactivate(plugin_id, patience=CLOSE_SECONDS)
+        for runtime in self._runtimes.values():
+            runtime.close()
         self.gate.close()
         self.audit.close()
 
@@ -340,17 +342,10 @@ class Host:
         )
 
     def _activate(self, installed: Installed) -> PluginStatus:
-        runtime = self._runtimes.get(installed.runtime)
-        status = installed.status(runtime.confinement if runtime is not None else "not available")
+        status = installed.status()
         manifest = installed.manifest
         if installed.state != "allowed" or manifest is None:
             return status
-        if runtime is None:
-            reason = (
-                f"the {installed.runtime} runtime is not available; "
-                f"yaz grant {manifest.id} --trusted runs it in this process"
-            )
-            return attrs.evolve(status, state="held", reasons=(reason,))
         problems = errors(check(manifest, installed.folder, self.contract))
         problems += setting_violations(manifest, self.home)
         if installed.runtime == "trusted":
@@ -387,7 +382,9 @@ class Host:
             contract=self.contract,
             make=self._own.make if installed.origin == "own" and self._own is not None else None,
             folders=installed.folders,
+            failed=self._plugin_failed,
         )
+        runtime = self._runtime(installed.runtime)
         messages = Messages(manifest.locales_in(installed.folder), self.locale)
         outcome = self._activation.activate(
             source,
@@ -398,7 +395,13 @@ class Host:
         )
         match outcome:
             case Activated():
-                return attrs.evolve(status, state="active")
+                return attrs.evolve(status, state="active", confinement=runtime.confinement)
+            case Unconfined():
+                reason = (
+                    f"it would run isolated, which this system cannot do: {outcome.reason}; "
+                    f"yaz grant {manifest.id} --trusted runs it in yaz's own process, with all of your own rights"
+                )
+                return attrs.evolve(status, state="held", reasons=(reason,))
             case Refused():
                 return attrs.evolve(
                     status,
@@ -411,6 +414,21 @@ class Host:
                 if outcome.failure is not None:
                     why = (f"yaz log {self.audit.crash(**attrs.asdict(outcome.failure))} says why",)
                 return attrs.evolve(status, state="failed", reasons=(outcome.message, *why))
+
+    def _runtime(self, name: str) -> Runtime:
+        """The runtime of that name. What a worker needs is loaded with the first plugin that runs in one."""
+        runtime = self._runtimes.get(name)
+        if runtime is None:
+            from yazcore.runtimes.isolated.runtime import IsolatedRuntime
+
+            runtime = self._runtimes["isolated"] = IsolatedRuntime()
+        return runtime
+
+    def _plugin_failed(self, running: RunningPlugin, reason: str) -> None:
+        """Take out a plugin that cannot go on, unless another life of it has begun meanwhile."""
+        for plugin_id, active in self.catalogue.now.plugins.items():
+            if active.running is running:
+                self.deactivate(plugin_id, "failed", reason)
 
     def _note_abandoned(self, plugin_id: str, future: Future[Any]) -> None:
         stuck = self._abandoned.note(plugin_id, future)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.hosts.running import ONE, call, outcomes, running
 from tests.plugins_in_test import tool
 from yazcore import OWNER, Host, PermissionGrant, Principal, ProtocolFault
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.home import Home
 from yazcore.results import PAGE_BYTES, RESULT_PREFIX
 
@@ -126,10 +127,10 @@ PROVIDES: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def host(tmp_path_factory: pytest.TempPathFactory, runtime: RuntimeName) -> Iterator[Host]:
     folder = tmp_path_factory.mktemp("reading")
     code = CODE.replace("ADDRESSES", repr(ADDRESSES)).replace("CLUSTER", repr(ONE))
-    with running(folder, Home(folder / "home"), code, provides=PROVIDES) as host:
+    with running(folder, Home(folder / "home"), code, runtime=runtime, provides=PROVIDES) as host:
         yield host
 
 
@@ -183,6 +184,7 @@ def test_the_record_knows_what_the_reader_cannot_tell_apart(host: Host, uri: str
     assert outcomes(host)[-1] == outcome
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it looks into the plugin's module
 def test_a_reader_who_leaves_is_recorded(host: Host) -> None:
     import sys
 

@@ -17,6 +17,7 @@ from tests.hosts.console import CONTRACT
 from tests.hosts.running import HEAD, ONE, call, outcomes, running
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import GLOBAL, OWNER, Host, PermissionGrant, Principal, ScopeKind
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.gate import steps
 from yazcore.home import Home
 
@@ -57,7 +58,7 @@ CLUSTER_SCHEMA = {"type": "object", "properties": {"clusterId": {"type": "string
 
 
 @pytest.fixture
-def host(tmp_path: Path, home: Home) -> Iterator[Host]:
+def host(tmp_path: Path, home: Home, runtime: RuntimeName) -> Iterator[Host]:
     tools = [
         tool("drops"),
         tool("stops"),
@@ -66,7 +67,7 @@ def host(tmp_path: Path, home: Home) -> Iterator[Host]:
         tool("service"),
         tool("waits"),
     ]
-    with running(tmp_path, home, CODE, provides={"tools": tools}) as host:
+    with running(tmp_path, home, CODE, runtime=runtime, provides={"tools": tools}) as host:
         yield host
 
 
@@ -120,7 +121,7 @@ def test_a_handler_asks_for_its_caller_in_the_scope_of_the_call(
     assert outcome.structured == {"may": may, "scope": ONE}
 
 
-def test_progress_reaches_whoever_asked_for_it(tmp_path: Path, home: Home) -> None:
+def test_progress_reaches_whoever_asked_for_it(tmp_path: Path, home: Home, runtime: RuntimeName) -> None:
     code = """
 class Plugin:
     def __init__(self, context):
@@ -136,7 +137,7 @@ class Plugin:
         return {}
 """
     said: list[tuple[float, float | None, str]] = []
-    with running(tmp_path, home, code, provides={"tools": [tool("count")]}) as host:
+    with running(tmp_path, home, code, runtime=runtime, provides={"tools": [tool("count")]}) as host:
         asyncio.run(host.gate.call_tool(OWNER, "demo__count", {}, lambda *progress: said.append(progress)))
     assert said == [(1, 2, "half"), (2, None, "")]
 
@@ -282,6 +283,7 @@ def _stood_still(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it looks into the plugin's module
 def test_the_loop_never_stands_still_again_for_a_handler_that_was_slow(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +295,7 @@ def test_the_loop_never_stands_still_again_for_a_handler_that_was_slow(
     assert seen == [True, False]
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it looks into the plugin's module
 def test_the_loop_never_stands_still_while_another_call_runs(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = _stood_still(monkeypatch)
     module = _module(host)

@@ -11,6 +11,7 @@ import pytest
 from tests.hosts.running import call, outcomes, running
 from tests.plugins_in_test import tool
 from yazcore import OWNER, Host
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.home import Home
 
 CODE = """
@@ -52,7 +53,7 @@ WANTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def host(tmp_path_factory: pytest.TempPathFactory, runtime: RuntimeName) -> Iterator[Host]:
     folder = tmp_path_factory.mktemp("tools")
     tools = [
         tool("text"),
@@ -64,7 +65,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         tool("huge", posture="write"),
         tool("size", inputSchema={**ANYTHING, "additionalProperties": False}),
     ]
-    with running(folder, Home(folder / "home"), CODE, provides={"tools": tools}) as host:
+    with running(folder, Home(folder / "home"), CODE, runtime=runtime, provides={"tools": tools}) as host:
         yield host
 
 

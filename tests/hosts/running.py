@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from tests.hosts.console import Cluster, console
 from tests.plugins_in_test import manifest, plugin_folder
 from yazcore import OWNER, Host, Outcome, Principal
+from yazcore.capabilities.grants import Grant, RuntimeName
 from yazcore.home import Home
 
 HEAD = """
@@ -25,17 +28,30 @@ ONE = "11111111-1111-4111-8111-111111111111"
 
 @contextmanager
 def running(
-    folder: Path, home: Home, code: str, *, messages: Mapping[str, str] | None = None, **document: Any
+    folder: Path,
+    home: Home,
+    code: str,
+    *,
+    messages: Mapping[str, str] | None = None,
+    runtime: RuntimeName = "trusted",
+    **document: Any,
 ) -> Iterator[Host]:
     """A console with the plugin `demo`: `code` holds its class `Plugin`, `document` the parts of its manifest."""
     with plugin_folder(folder, manifest(**document), HEAD + code, messages) as package:
         host = console(home, {ONE: Cluster(ONE, "one")}, (package,))
+        granted_for(host, "demo", runtime)
         try:
             (status,) = (one for one in host.activate() if one.id == "demo")
             assert status.state == "active", status
             yield host
         finally:
             host.close()
+
+
+def granted_for(host: Host, plugin_id: str, runtime: RuntimeName) -> None:
+    """Let a shipped plugin run in the runtime that a user would choose for it; places and denials stay."""
+    old = host.grants.get(plugin_id) or Grant(plugin=plugin_id)
+    host.grants.put(attrs.evolve(old, runtime=runtime, time="2026-01-01T00:00:00+00:00"))
 
 
 def call(host: Host, name: str, arguments: Any = None, principal: Principal = OWNER) -> Outcome:

@@ -9,7 +9,7 @@ import pytest
 from yazcore import hookspecs
 from yazcore.capabilities.context import Call, Frame, current
 from yazcore.hookspecs import PROJECT, hookimpl, hookspec
-from yazcore.runtimes.facade import Facade, Failure, guard, hook_arguments, hook_faults, implementations
+from yazcore.runtimes.facade import Facade, Failure, form_of, guard, hook_arguments, hook_faults, implementations
 
 
 class HostHooks:
@@ -134,7 +134,8 @@ def test_pluggy_holds_a_facade_and_never_the_plugin() -> None:
 
 
 def faults(plugin: object) -> list[tuple[str, str]]:
-    return [(fault.code, fault.message) for one in implementations(plugin) for fault in hook_faults(one, KNOWN)]
+    forms = map(form_of, implementations(plugin))
+    return [(fault.code, fault.message) for form in forms for fault in hook_faults(form, KNOWN)]
 
 
 def test_a_plain_implementation_has_no_fault() -> None:

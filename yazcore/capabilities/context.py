@@ -71,18 +71,27 @@ class Client:
 class Flag:
     """Set once, by one thread, and looked at by others: nobody waits for it, so it needs no lock."""
 
-    __slots__ = ("_is_set",)
+    __slots__ = ("_is_set", "_listener")
 
     def __init__(self) -> None:
         self._is_set = False
+        self._listener: Callable[[], None] | None = None
 
     def set(self) -> None:
         """Set it, for good."""
         self._is_set = True
+        if self._listener is not None:
+            self._listener()
 
     def is_set(self) -> bool:
         """Whether it is set."""
         return self._is_set
+
+    def tell(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when it is set, in the thread that sets it; it may be called more than once."""
+        self._listener = listener
+        if self._is_set:
+            listener()
 
 
 def no_progress(done: float, total: float | None, message: str) -> None:

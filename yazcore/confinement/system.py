@@ -13,6 +13,8 @@ NO_NEW_PRIVILEGES = 38
 DEATH_SIGNAL = 1
 """The option of `prctl` that sets the signal a process gets when the thread that started it ends."""
 
+_CLOSE_RANGE = 436
+
 
 def call(name: str, number: int, *arguments: object) -> int:
     """Make one system call and give its result. Raises `OSError`, whose text begins with `name`.
@@ -36,6 +38,12 @@ def prctl(option: int, *arguments: int) -> None:
     values = [*arguments, 0, 0, 0, 0][:4]
     if libc().prctl(option, *(ctypes.c_ulong(value) for value in values)) < 0:
         raise failure(f"prctl({option})")
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from this one on."""
+    if attempt(_CLOSE_RANGE, ctypes.c_uint(first), ctypes.c_uint(0x7FFFFFFF), ctypes.c_uint(0)) < 0:
+        os.closerange(first, os.sysconf("SC_OPEN_MAX"))  # Linux before 5.9
 
 
 def failure(name: str) -> OSError:

@@ -34,6 +34,7 @@ class PluginSource:
     `folder` is the plugin's package; `make` builds the plugin object where the host itself supplies it (its own
     plugin), else the manifest's `module` names the class. `folders` are those that only this plugin has on its path:
     a worker before everything that the host has installed, this process at the end. `.pth` files in them are not read.
+    `failed` is told, in a thread of the runtime's, of a plugin that cannot go on, and why.
     """
 
     manifest: Manifest
@@ -42,6 +43,7 @@ class PluginSource:
     contract: Contract
     make: Callable[[Context], object] | None = None
     folders: tuple[Path, ...] = ()
+    failed: Callable[[RunningPlugin, str], None] = lambda running, reason: None
 
 
 class PluginFailed(Exception):
@@ -50,6 +52,10 @@ class PluginFailed(Exception):
     def __init__(self, message: str, failure: Failure | None = None) -> None:
         super().__init__(message)
         self.failure = failure
+
+
+class CannotIsolate(Exception):
+    """No worker can be confined here; the text says why, as a sentence without its end."""
 
 
 class HooksRefused(Exception):
@@ -138,5 +144,8 @@ class Runtime(Protocol):
         """Import and construct the plugin.
 
         Raises `PluginFailed` where that raises or takes longer than `STARTING_SECONDS`, `HooksRefused` where its hooks
-        are not of the allowed form.
+        are not of the allowed form, and `CannotIsolate` where the runtime confines and cannot.
         """
+
+    def close(self) -> None:
+        """Let go of what its plugins share."""

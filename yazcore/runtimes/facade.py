@@ -12,7 +12,7 @@ import functools
 import inspect
 import traceback
 from asyncio.exceptions import CancelledError
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -104,31 +104,76 @@ def implementations(plugin: object) -> Iterator[Implementation]:
             yield Implementation(name, options.get("specname") or name, getattr(plugin, name), dict(options))
 
 
-def hook_faults(implementation: Implementation, known: dict[str, tuple[str, ...]]) -> Iterator[HookFault]:
+@attrs.frozen
+class Parameter:
+    """One parameter of a hook implementation. `text` is how it is written; `plain`: pluggy can pass it an argument."""
+
+    name: str
+    text: str
+    plain: bool
+    required: bool
+
+
+@attrs.frozen
+class HookForm:
+    """What the contract asks of a hook implementation, as data: the same whether it runs here or in a worker."""
+
+    hook: str
+    wrapper: bool
+    optional: bool
+    is_async: bool
+    parameters: tuple[Parameter, ...]
+    first: bool = False
+    last: bool = False
+
+
+def form_of(implementation: Implementation) -> HookForm:
+    """The form of an implementation. Runs nothing of it, but its signature may be code of the plugin's."""
+    options, function = implementation.options, implementation.function
+    return HookForm(
+        hook=implementation.hook,
+        wrapper=bool(options.get("wrapper") or options.get("hookwrapper")),
+        optional=bool(options.get("optionalhook")),
+        is_async=inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function),
+        parameters=tuple(
+            Parameter(
+                name=one.name,
+                text=str(one),
+                plain=one.kind not in _STARS and one.kind is not one.KEYWORD_ONLY,
+                required=one.default is one.empty,
+            )
+            for one in inspect.signature(function).parameters.values()
+        ),
+        first=bool(options.get("tryfirst")),
+        last=bool(options.get("trylast")),
+    )
+
+
+def hook_faults(form: HookForm, known: Mapping[str, tuple[str, ...]]) -> Iterator[HookFault]:
     """What the contract does not allow about one implementation. `known` gives each hook's argument names.
 
     pluggy itself accepts all of these and fails later or silently: it does not see keyword-only parameters, registers
     unknown names, and returns the coroutine of an async hook unawaited.
     """
-    hook, options = implementation.hook, implementation.options
-    if options.get("wrapper") or options.get("hookwrapper"):
+    hook = form.hook
+    if form.wrapper:
         yield HookFault("hook-wrapper", hook, f"{hook} is a hook wrapper", "implement the hook without wrapper=True")
-    if inspect.iscoroutinefunction(implementation.function) or inspect.isasyncgenfunction(implementation.function):
+    if form.is_async:
         yield HookFault("hook-async", hook, f"{hook} is async", "make the hook a plain function; handlers may be async")
     if hook not in known:
-        if not options.get("optionalhook"):
+        if not form.optional:
             names = ", ".join(sorted(known))
             yield HookFault("hook-unknown", hook, f"{hook} is no hook of this host", f"the hooks are {names}")
         return
-    for parameter in inspect.signature(implementation.function).parameters.values():
-        if parameter.kind in _STARS or parameter.kind is parameter.KEYWORD_ONLY:
+    for parameter in form.parameters:
+        if not parameter.plain:
             yield HookFault(
                 "hook-parameters",
                 hook,
-                f"{hook} takes {parameter}",
+                f"{hook} takes {parameter.text}",
                 "use plain positional parameters: pluggy sees no other",
             )
-        elif parameter.name not in known[hook] and parameter.default is parameter.empty:
+        elif parameter.name not in known[hook] and parameter.required:
             takes = ", ".join(known[hook]) or "no arguments"
             yield HookFault(
                 "hook-parameters", hook, f"{hook} takes an argument {parameter.name!r}", f"the hook passes {takes}"
@@ -137,14 +182,24 @@ def hook_faults(implementation: Implementation, known: dict[str, tuple[str, ...]
 
 def hook_arguments(hookspecs: tuple[ModuleType | type, ...]) -> dict[str, tuple[str, ...]]:
     """Every hook of a contract with the names of its arguments."""
+    return {name: tuple(spec.argnames) for name, spec in _specs(hookspecs).items()}
+
+
+def shaped_by(
+    hookspecs: tuple[ModuleType | type, ...], hook: str, function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The function, taken by pluggy for one with the hook's own arguments, all of them, in their order."""
+    function.__wrapped__ = _specs(hookspecs)[hook].function  # type: ignore[attr-defined]
+    return function
+
+
+@functools.cache
+def _specs(hookspecs: tuple[ModuleType | type, ...]) -> Mapping[str, Any]:
     manager = pluggy.PluginManager(PROJECT)
     for specs in hookspecs:
         manager.add_hookspecs(specs)
-    return {
-        name: tuple(caller.spec.argnames)
-        for name, caller in vars(manager.hook).items()
-        if getattr(caller, "spec", None) is not None
-    }
+    callers = vars(manager.hook).items()
+    return {name: caller.spec for name, caller in callers if getattr(caller, "spec", None) is not None}
 
 
 def guard(function: Callable[..., Any], frame: Frame, failed: Callable[[Failure], None]) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ from yazcore.runtimes.facade import (
     Facade,
     Failure,
     Implementation,
+    form_of,
     guard,
     hook_arguments,
     hook_faults,
@@ -35,7 +36,7 @@ from yazcore.runtimes.facade import (
 )
 from yazcore.runtimes.own_path import OwnPath, is_of
 from yazcore.runtimes.threads import Threads
-from yazcore.runtimes.values import answer, portable, readable, spoken
+from yazcore.runtimes.values import answer, portable, portable_arguments, readable, spoken
 
 SYNC_THREADS = 8
 """How many blocking handlers of one plugin run at a time."""
@@ -72,6 +73,9 @@ class TrustedRuntime:
             raise
         return TrustedPlugin(source, found, threads, own_path)
 
+    def close(self) -> None:
+        """Its plugins share nothing."""
+
 
 def _make(source: PluginSource) -> object:
     if source.make is not None:
@@ -89,7 +93,7 @@ def _make(source: PluginSource) -> object:
 def _hooks_of(made: object, known: dict[str, tuple[str, ...]]) -> list[Implementation]:
     """The hooks of a plugin's object. In its own thread too: looking at it runs code of its own. `HooksRefused`."""
     found = list(implementations(made))
-    if faults := tuple(fault for implementation in found for fault in hook_faults(implementation, known)):
+    if faults := tuple(fault for implementation in found for fault in hook_faults(form_of(implementation), known)):
         raise HooksRefused(faults)
     return [one for one in found if one.hook in known]
 
@@ -191,7 +195,7 @@ class TrustedPlugin:
         handler, is_async = self._handlers[key, name, field]
         frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
         context = CallContext(base=self._context, call=call)
-        arguments = [portable(value) for value in args]
+        arguments = portable_arguments(args)
         finish = _FINISH.get((key, field), portable)
         future: Future[Any]
         if is_async:

@@ -7,6 +7,7 @@ process and in a worker: a tuple becomes a list, objects, lone surrogates, NaN a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -20,7 +21,12 @@ MAX_DEPTH = 64
 MAX_STRUCTURE = 2 * 2**20
 """The most bytes of a structured value (a hostile one of 32 MiB costs a host 2.3 GB and 9 s)."""
 
-_LINK_BYTES = 48  # what the wire adds to the texts of a link
+MAX_BYTES = 64 * 2**20
+"""The most bytes that are a value by themselves; they travel in parts."""
+
+# What the wire needs at most beside the content, so that what passes here passes there.
+_NUMBER, _HEAD = 9, 5
+_LINK_BYTES = 48
 _LARGEST = 2**64 - 1
 _SMALLEST = -(2**63)
 
@@ -55,18 +61,45 @@ class Spoken:
     ask: Ask | None = None
 
 
+@attrs.frozen
+class Foreign:
+    """What stands in the host for a value of a worker that is not what it should be: only the name of its class."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"a {self.name}"
+
+
+def class_of(value: object) -> str:
+    """The name of a value's class, for a sentence: of one in a worker, too."""
+    return value.name if isinstance(value, Foreign) else type(value).__name__
+
+
 def portable(value: Any) -> Any:
     """A copy of `value` as plain data: None, bool, int, float, str, bytes, list, dict with string keys.
 
     Raises `NotPortable` for anything else, and where the whole is deeper than 64 or larger than 2 MiB; bytes that are
-    the whole value are not counted, for they travel in parts.
+    the whole value may be up to 64 MiB, for they travel in parts.
     """
-    return value if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE))
+    return _whole(value) if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE))
+
+
+def portable_arguments(values: Iterable[Any]) -> list[Any]:
+    """Copies of a call's arguments as plain data; all of them together have the size of one value. `NotPortable`."""
+    budget = _Budget(MAX_STRUCTURE)
+    return [_copy(value, None, 0, budget) for value in values]
 
 
 def readable(value: Any) -> Any:
     """What a resource's handler returned: a text, bytes, or a copy of JSON data. Raises `NotPortable`."""
-    return value if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE, has_bytes=False))
+    return _whole(value) if type(value) is bytes else _copy(value, None, 0, _Budget(MAX_STRUCTURE, has_bytes=False))
+
+
+def _whole(data: bytes) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"the value is larger than {MAX_BYTES} bytes: give it in pieces")
+    return data
 
 
 _Place = tuple["_Place", str | int] | None
@@ -108,17 +141,17 @@ def _copy(value: Any, place: _Place, depth: int, budget: _Budget) -> Any:
         budget.spend(_size(value, place), place)
         return value
     if kind is int:
-        budget.spend(8, place)
+        budget.spend(_NUMBER, place)
         if not _SMALLEST <= value <= _LARGEST:
             raise NotPortable(f"{_named(place)} is an integer over 64 bits")
         return value
     if kind is float:
-        budget.spend(8, place)
+        budget.spend(_NUMBER, place)
         if not math.isfinite(value):
             raise NotPortable(f"{_named(place)} is {value}, which JSON does not have")
         return value
     if kind is bytes and budget.has_bytes:
-        budget.spend(len(value), place)
+        budget.spend(_HEAD + len(value), place)
         return value
     if depth >= MAX_DEPTH:
         raise NotPortable(f"{_named(place)} is nested deeper than {MAX_DEPTH}")
@@ -139,7 +172,7 @@ def _copy(value: Any, place: _Place, depth: int, budget: _Budget) -> Any:
 
 def _size(text: str, place: _Place) -> int:
     try:
-        return len(text) if text.isascii() else len(text.encode())
+        return _HEAD + (len(text) if text.isascii() else len(text.encode()))
     except UnicodeEncodeError:
         raise NotPortable(f"{_named(place)} holds half of a surrogate pair") from None
 
@@ -219,7 +252,7 @@ def _part(part: Any, place: _Place, budget: _Budget) -> Part:
     for field in attrs.fields(type(part)):
         value, where = getattr(part, field.name), (place, field.name)
         if field.name == "data" and type(value) is bytes:
-            budget.spend(len(value), where)
+            budget.spend(_HEAD + len(value), where)
         elif type(value) is str and (field.name != "data" or type(part) is Embedded):
             _copy(value, where, 0, budget)
         elif not (value is None and type(part) is Embedded and field.name == "mime_type"):

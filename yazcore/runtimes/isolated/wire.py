@@ -1,0 +1,214 @@
+"""The wire between a host and a worker: frames of a length and one MessagePack array `[kind, id, name, value]`.
+
+Five kinds, the same in both directions; either side calls, and an id belongs to the side that called.
+
+    CALL     name: what to do                  value: what with
+    RESULT   name: "", or how it was sent      value: the answer
+    ERROR    name: which fault (`crossing`)    value: its parts
+    CANCEL                                     nobody waits for that call any more
+    EVENT    name: progress, log, a part       value: what it says
+
+A frame holds at most a structure of 2 MiB and what belongs around it: a hostile frame of 32 MiB would cost a host
+2.3 GB and 9 seconds. Bytes that are a whole value are longer than that and travel in parts, as EVENTs before the
+message they belong to.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from yazcore.runtimes.values import MAX_STRUCTURE
+
+CALL, RESULT, ERROR, CANCEL, EVENT = range(5)
+
+MAX_FRAME = MAX_STRUCTURE + 65_536
+"""The most bytes of one frame."""
+
+PART = 1024 * 1024
+"""The most bytes of one part of what is too long for a frame."""
+
+PACKED, WHOLE = "packed", "whole"
+"""The names of a RESULT whose value came in parts: as a packed structure, or as bytes."""
+
+_SMALL = 65_536
+_MOST_CONTAINERS = MAX_STRUCTURE // 8  # `values` counts eight bytes for each
+_NO_CONTAINER = bytes(byte for byte in range(256) if not (0x80 <= byte <= 0x9F or 0xDC <= byte <= 0xDF))
+_HEAD = struct.Struct("<I")
+_LARGEST_ID = 2**62
+
+_encoder = msgspec.msgpack.Encoder()
+_decode = msgspec.msgpack.Decoder(tuple[int, int, str, Any]).decode
+_decode_head = msgspec.msgpack.Decoder(tuple[int, int, str, msgspec.Raw]).decode
+
+Message = tuple[int, int, str, Any]
+
+
+class Broken(Exception):
+    """What came is no message: too long, malformed, or cut off."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+class Later:
+    """A value that has not been unpacked: a large one, so that whoever waits for it pays for that."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def value(self) -> Any:
+        """The value. Raises `Broken`, also for more lists and dicts than a structure may have.
+
+        Two megabytes of empty lists are 150 megabytes here, and a second in which no other thread runs.
+        """
+        if len(self._data.translate(None, _NO_CONTAINER)) > _MOST_CONTAINERS and _crowded(self._data):
+            raise Broken(f"a value with more than {_MOST_CONTAINERS} lists and objects")
+        return unpack(self._data)
+
+
+def frame(kind: int, id: int, name: str, value: Any) -> bytearray:  # noqa: A002
+    """One message as bytes. Raises `ValueError` where it is too long, and what msgspec does for what is no data."""
+    buffer = bytearray(256)
+    _encoder.encode_into((kind, id, name, value), buffer, _HEAD.size)
+    length = len(buffer) - _HEAD.size
+    if length > MAX_FRAME:
+        raise ValueError(f"{length} bytes are more than a frame may have")
+    _HEAD.pack_into(buffer, 0, length)
+    return buffer
+
+
+def pack(value: Any) -> bytes:
+    """A value by itself."""
+    return _encoder.encode(value)
+
+
+def unpack(data: bytes) -> Any:
+    """A value by itself. Raises `Broken`."""
+    try:
+        return msgspec.msgpack.decode(data)
+    except (ValueError, RecursionError) as error:
+        raise Broken(f"a value that is none: {error}") from None
+
+
+def parts(data: bytes) -> Iterator[bytes]:
+    """The data in pieces that a frame holds."""
+    for start in range(0, len(data), PART):
+        yield data[start : start + PART]
+
+
+class Reader:
+    """Messages from a socket, one after the other; for one thread at a time, with one buffer that is used again.
+
+    `lazy`: the value of a large message comes as `Later`.
+    """
+
+    __slots__ = ("_buffer", "_end", "_lazy", "_socket", "_start")
+
+    def __init__(self, connection: socket.socket, lazy: bool = False) -> None:
+        self._socket = connection
+        self._lazy = lazy
+        self._buffer = bytearray(_SMALL)
+        self._start = self._end = 0
+
+    def read(self) -> tuple[Message, int]:
+        """The next message, and its length in bytes. Blocks; raises `Broken`, and `Closed` at the end."""
+        while True:
+            have = self._end - self._start
+            need = _HEAD.size
+            if have >= need:
+                (length,) = _HEAD.unpack_from(self._buffer, self._start)
+                if length > MAX_FRAME:
+                    raise Broken(f"a frame of {length} bytes")
+                need += length
+                if have >= need:
+                    return self._take(length), length
+            self._fill(have, need)
+
+    def _take(self, length: int) -> Message:
+        start = self._start + _HEAD.size
+        self._start = start + length
+        with memoryview(self._buffer) as whole, whole[start : self._start] as data:
+            message = _large(bytes(data)) if self._lazy and length > _SMALL else _decoded(data)
+        if self._start == self._end:
+            self._start = self._end = 0
+            if len(self._buffer) > _SMALL:
+                self._buffer = bytearray(_SMALL)
+        return message
+
+    def _fill(self, have: int, need: int) -> None:
+        """Read more: `have` bytes of a frame are there, `need` belong to it."""
+        if self._start and self._start + need > len(self._buffer):
+            self._buffer[:have] = self._buffer[self._start : self._end]
+            self._start, self._end = 0, have
+        if need > len(self._buffer):
+            self._buffer.extend(bytes(need - len(self._buffer)))
+        with memoryview(self._buffer) as whole, whole[self._end :] as free:
+            try:
+                count = self._socket.recv_into(free)
+            except OSError:
+                count = 0
+        if count == 0:
+            raise Broken("the end of a frame is missing") if have else Closed()
+        self._end += count
+
+
+def _decoded(data: memoryview) -> Message:
+    try:
+        message = _decode(data)
+    except (ValueError, RecursionError) as error:
+        raise Broken(f"a frame that is no message: {error}") from None
+    return _checked(message)
+
+
+def _large(data: bytes) -> Message:
+    try:
+        kind, id, name, value = _decode_head(data)  # noqa: A001
+    except (ValueError, RecursionError) as error:
+        raise Broken(f"a frame that is no message: {error}") from None
+    return _checked((kind, id, name, Later(bytes(value))))
+
+
+def _checked(message: Message) -> Message:
+    if not (CALL <= message[0] <= EVENT and 0 <= message[1] < _LARGEST_ID):
+        raise Broken("a frame of no known kind")
+    return message
+
+
+def _crowded(data: bytes) -> bool:
+    """Whether there are too many lists and objects: the first byte of each value says how long it is, or its content.
+
+    Only asked where the bytes that begin one are many, which those inside a text in Greek or Chinese are, too.
+    """
+    count = at = 0
+    while at < len(data) and count <= _MOST_CONTAINERS:
+        first = data[at]
+        if first < 0x80 or first >= 0xE0:  # a small number
+            at += 1
+        elif first < 0xA0:
+            count += 1
+            at += 1
+        elif first < 0xC0:  # a short text
+            at += 1 + (first & 0x1F)
+        elif first in _SIZED:
+            size = _SIZED[first]
+            at += 1 + size + int.from_bytes(data[at + 1 : at + 1 + size], "big") + (1 if first in _TYPED else 0)
+        else:
+            count += first >= 0xDC
+            at += _FIXED[first]
+    return count > _MOST_CONTAINERS
+
+
+_SIZED = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
+_TYPED = (0xC7, 0xC8, 0xC9)
+_FIXED = {
+    0xC0: 1, 0xC1: 1, 0xC2: 1, 0xC3: 1, 0xCA: 5, 0xCB: 9, 0xCC: 2, 0xCD: 3, 0xCE: 5, 0xCF: 9, 0xD0: 2, 0xD1: 3,
+    0xD2: 5, 0xD3: 9, 0xD4: 3, 0xD5: 4, 0xD6: 6, 0xD7: 10, 0xD8: 18, 0xDC: 3, 0xDD: 5, 0xDE: 3, 0xDF: 5,
+}  # fmt: skip
