@@ -56,7 +56,7 @@ class Report:
     differences: tuple[Difference, ...] = ()
     findings: tuple[Finding, ...] = ()
     waived: tuple[tuple[Finding, str], ...] = ()
-    file: str = FILE_NAME
+    file: str = attrs.field(default=FILE_NAME, eq=False)
     trace: str = ""
 
     @property
