@@ -45,6 +45,7 @@ from yazcore.manifest.checking import check
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.messages import Messages
 from yazcore.mcp import help as catalogue_help
+from yazcore.mcp.client.servers import Servers
 from yazcore.permissions import OWNER, Decision, Permits, Principal
 from yazcore.plugin_context import make_context, setting_violations
 from yazcore.plugin_folders import plugin_folders
@@ -115,6 +116,7 @@ class Host:
         self.catalogue = Catalogue()
         self.results = ResultStore()
         self.changes: Listeners[[str]] = Listeners()
+        self.servers = Servers(self.home, self.secrets)
         self.audit = Audit(self.home)
         self.locale = locale
         self._own = own
@@ -225,6 +227,7 @@ class Host:
         for runtime in self._runtimes.values():
             runtime.close()
         self.gate.close()
+        self.servers.close()
         self.audit.close()
 
     # --- calls ----------------------------------------------------------------------------------------------------
@@ -368,6 +371,7 @@ class Host:
                 denials=self.denials,
                 results=self.results,
                 changed=self.changes.tell,
+                servers=self.servers,
                 locale=self.locale,
                 runtime=installed.runtime,
                 ask=None if self._ask is None else FirstUse(self._ask, self.grants, installed, self.locale),

@@ -12,7 +12,7 @@ from yazcore.capabilities.broker import Broker, GrantedSet
 from yazcore.capabilities.context import Context, Frame, frame_of
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.secrets import Secrets
-from yazcore.capabilities.services import services
+from yazcore.capabilities.services import RemoteServers, services
 from yazcore.home import Home
 from yazcore.kinds import Capability, Request
 from yazcore.manifest.address_rules import is_media_type
@@ -38,6 +38,7 @@ def make_context(
     runtime: str = "trusted",
     changed: Callable[[str], None] = lambda uri: None,
     ask: Callable[[Capability, Request, Frame], bool] | None = None,
+    servers: RemoteServers | None = None,
 ) -> tuple[Context, Broker]:
     """The context of the plugin whose package is `folder`, and the broker that its services ask.
 
@@ -75,7 +76,7 @@ def make_context(
         log=logging.getLogger(f"yaz.plugins.{plugin_id}"),
         services=services(
             broker=broker, plugin=plugin_id, data_folder=data_folder, secrets=Secrets(home), closed=(home.folder,),
-            needs_sandbox=runtime != "trusted",
+            needs_sandbox=runtime != "trusted", servers=servers,
         ),
         publish=publish,
         changed=tell_changed,

@@ -172,10 +172,12 @@ class _AwaitableServices:
     def __init__(self, services: Mapping[str, Any]) -> None:
         self._services = services
 
-    def __getattr__(self, name: str) -> Awaitable:
+    def __getattr__(self, name: str) -> Any:
         if name not in self._services:
             raise AttributeError(f"no service {name!r}; there are {', '.join(sorted(self._services))}")
-        return Awaitable(self._services[name])
+        service = self._services[name]
+        # one that needs no thread to wait in has a face of its own
+        return service.aio if "aio" in type(service).__dict__ else Awaitable(service)
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -11,11 +11,15 @@ from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services.credentials import CredentialService, Purse
 from yazcore.capabilities.services.data_folder import QUOTA, DataFolder
 from yazcore.capabilities.services.files import FileService
+from yazcore.capabilities.services.mcp_servers import McpServers, RemoteServers
 from yazcore.capabilities.services.network import NetworkService
 from yazcore.capabilities.services.processes import ProcessService
 from yazcore.capabilities.services.unavailable import Unavailable, mcp_request
 
-__all__ = ["CredentialService", "FileService", "NetworkService", "ProcessService", "Unavailable", "services"]
+__all__ = [
+    "CredentialService", "FileService", "McpServers", "NetworkService", "ProcessService", "RemoteServers",
+    "Unavailable", "services",
+]  # fmt: skip
 
 
 def services(
@@ -28,6 +32,7 @@ def services(
     closed: Sequence[Path] = (),
     quota: int = QUOTA,
     needs_sandbox: bool = True,
+    servers: RemoteServers | None = None,
 ) -> dict[str, Any]:
     """Every service for one plugin, by the name under which its `Context` has it.
 
@@ -36,12 +41,17 @@ def services(
     * `closed`: folders of the application itself (`YAZ_HOME`), which no granted folder may hold or lie in.
     * `quota`: the most bytes the data folder may hold.
     * `needs_sandbox`: whether a command that the kernel cannot hold is refused; a trusted plugin has no less itself.
+    * `servers`: the MCP servers that the user has named; None where none is reached, as when a plugin is only checked.
     """
     data = DataFolder(folder=data_folder, quota=quota)
     return {
         "files": FileService(broker, plugin, data_folder, places, closed=closed, quota=quota),
         "network": NetworkService(broker, plugin, data, Purse(broker, plugin, secrets)),
         "processes": ProcessService(broker, plugin, data, closed=closed, needs_sandbox=needs_sandbox),
-        "mcp_servers": Unavailable(broker, plugin, "mcp_servers", mcp_request),
+        "mcp_servers": (
+            Unavailable(broker, plugin, "mcp_servers", mcp_request)
+            if servers is None
+            else McpServers(broker, plugin, servers)
+        ),
         "credentials": CredentialService(broker, plugin, secrets),
     }

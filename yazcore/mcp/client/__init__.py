@@ -7,7 +7,6 @@ the bytes. `definitions` and `listing` are what a server says of itself, `faults
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from yazcore.home import Home
@@ -15,19 +14,21 @@ from yazcore.home import Home
 __all__ = ["server_surface"]
 
 
-def server_surface(home: Home, name: str, secret: Callable[[str], str], seconds: float = 60.0) -> dict[str, Any]:
+def server_surface(home: Home, name: str, seconds: float = 60.0) -> dict[str, Any]:
     """All that a server in the user's settings offers, as plain data: connect, list, leave. Blocks.
 
     The keys: `server` (`name`, `version`, or None), `protocol`, `instructions` (or None), and lists with the keys of
-    the wire: `tools`, `resources`, `templates`, `prompts`. It takes at most `seconds` to answer, a list at most
-    100 pages, 2,000 entries and 8 MiB, and nothing the server says is followed. `secret` gives what a reference in the
-    settings stands for. Raises `YazError`: `server-unknown`, `server-settings`, `server-gone`, `server-slow`,
-    `server-refused`, `server-redirects`, `server-invalid`, `server-too-large`, `server-endless`, `server-error`, and
-    what `secret` raises.
+    the wire: `tools`, `resources`, `templates`, `prompts`. It takes at most `seconds`; a list has at most 100 pages,
+    2,000 entries and 8 MiB, and nothing that the server says is followed.
+
+    Raises `YazError`: `server-unknown`, `server-settings`, `server-gone`, `server-slow`, `server-refused`,
+    `server-redirects`, `server-invalid`, `server-too-large`, `server-endless`, `server-error`, `server-secret-bound`,
+    and what the user's secrets give.
     """
+    from yazcore.capabilities.secrets import Secrets
     from yazcore.mcp.client.servers import Servers
 
-    servers = Servers(home, secret)
+    servers = Servers(home, Secrets(home))
     try:
         return servers.surface(name, seconds)
     finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -42,6 +43,10 @@ from yazcore.mcp.client.transports import (
 
 T = TypeVar("T")
 
+# What the SDK says of a hostile server is for a log that somebody keeps, not for the terminal of whoever keeps none.
+logging.getLogger("mcp.client").addHandler(logging.NullHandler())
+logging.getLogger("client").addHandler(logging.NullHandler())
+
 CONNECT_SECONDS = 60.0
 """How long a server may take until it speaks: some fetch themselves when they are started first."""
 
@@ -57,7 +62,7 @@ MOST_GIVEN_UP = 32
 _LOOK_SECONDS = 0.5
 """How long to wait for the reason once a connection is closed."""
 
-_LOST = ("Connection closed", "SSE stream")  # what the SDK says where no answer can come any more
+_LOST = ("Connection closed", "SSE stream ended")  # what the SDK says where no answer can come any more
 _SESSION_OVER = "Session terminated"
 
 
@@ -81,6 +86,7 @@ class Connection:
         self._given_up = 0
         self._under_way: set[asyncio.Task[Any]] = set()
         self._opening = Note()
+        self._scope = anyio.CancelScope()
         self._owner = loop.create_task(self._hold(values), name=f"yaz-server-{self.name}")
 
     @property
@@ -133,6 +139,8 @@ class Connection:
     def close(self) -> None:
         """Begin to leave; `closed` waits for the end."""
         self._stop.set()
+        if not self.ready.done():
+            self._scope.cancel()
 
     async def closed(self) -> None:
         """Wait until nothing is left of it."""
@@ -152,7 +160,8 @@ class Connection:
 
     async def _hold(self, values: Mapping[str, str]) -> None:
         fault = faults.gone(self.name, "closed the connection")
-        scope = anyio.move_on_after(CONNECT_SECONDS)
+        scope = self._scope
+        scope.deadline = anyio.current_time() + CONNECT_SECONDS
         try:
             with scope:
                 async with Client(
@@ -163,7 +172,7 @@ class Connection:
                     self.ready.set_result(None)
                     await self._stop.wait()
                     scope.deadline = anyio.current_time() + CLOSE_SECONDS
-            if not self.ready.done():
+            if not self.ready.done() and not self._stop.is_set():
                 fault = faults.slow(self.name, CONNECT_SECONDS)
         except asyncio.CancelledError:
             raise
@@ -198,6 +207,8 @@ class Connection:
     async def _reason(self) -> ServerFault:
         """Why the connection is over. It may only be about to end; either way nothing goes over it any more."""
         self.close()
+        if self._process is not None and self._process.says_too_much:
+            return faults.too_large(self.name, MOST_MESSAGE)
         await asyncio.wait({self.over}, timeout=_LOOK_SECONDS)
         return self.over.result().again() if self.over.done() else faults.gone(self.name, "closed the connection")
 
@@ -241,12 +252,12 @@ class Connection:
             return faults.redirects(self.name)
         if message == _SESSION_OVER and mine.status == _NOT_FOUND:
             return SessionOver("server-gone", f"the MCP server {self.name} has forgotten us")
+        if message.startswith(_UNREADABLE):
+            return faults.invalid(self.name, "an answer that cannot be read")
         if code == mcp_types.CONNECTION_CLOSED and message.startswith(_LOST):
             return None
         if mine.status >= _FIRST_ERROR and message in _STAND_INS:
             return faults.gone(self.name, f"answers HTTP {mine.status}")
-        if message.startswith(_UNREADABLE):
-            return faults.invalid(self.name, "an answer that cannot be read")
         return faults.error(self.name, code, message)
 
 
@@ -258,7 +269,7 @@ _NOT_LET_IN = (401, 403)
 _NOT_FOUND = 404
 _FIRST_ERROR = 400
 _STAND_INS = ("Server returned an error response", "Not Found")  # the SDK's words for an answer that is no JSON-RPC
-_UNREADABLE = ("Failed to parse", "Unexpected content type", "server answered a request with 202")
+_UNREADABLE = ("Failed to parse", "Unexpected content type", "server answered a request with 202", "SSE stream failed")
 
 
 async def _noted(work: Awaitable[T], mine: Note) -> T:

@@ -13,12 +13,13 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from yazcore.capabilities.errors import ServiceError
+from yazcore.capabilities.secrets import Secrets
 from yazcore.home import Home
 from yazcore.mcp.client import faults
 from yazcore.mcp.client.faults import ServerFault
 from yazcore.mcp.client.loop import LoopThread
 from yazcore.mcp.client.seen import Seen, SeenStore
-from yazcore.mcp.client.settings import ServerSettings, filled, read_server
+from yazcore.mcp.client.settings import ServerSettings, filled, read_server, references
 from yazcore.runtimes.threads import Threads
 from yazcore.runtimes.values import NotPortable, portable
 from yazcore.violations import YazError
@@ -37,12 +38,12 @@ _THREADS = 4
 class Servers:
     """The servers that the settings of one `YAZ_HOME` name. Safe from any thread.
 
-    `secret` gives what a reference (`keyring:NAME`, `env:VARIABLE`) stands for, and raises `YazError`.
+    `secrets` has what their settings name by reference.
     """
 
-    def __init__(self, home: Home, secret: Callable[[str], str]) -> None:
+    def __init__(self, home: Home, secrets: Secrets) -> None:
         self._home = home
-        self._secret = secret
+        self._secrets = secrets
         self._store = SeenStore(home)
         self._lock = threading.Lock()
         self._remotes: dict[str, Remote] = {}
@@ -169,9 +170,20 @@ class Servers:
 
     def _values(self, settings: ServerSettings) -> Mapping[str, str]:
         try:
-            return filled(settings.headers if settings.url is not None else settings.env, self._secret)
+            for reference in references(settings):
+                self._check_bound(settings, reference)
+            return filled(settings.headers if settings.url is not None else settings.env, self._secrets.read)
         except YazError as error:
             raise ServerFault(error.code, error.message) from None
+
+    def _check_bound(self, settings: ServerSettings, reference: str) -> None:
+        """A secret that the user has bound to hosts goes to no other, and to no process, which could."""
+        where, _, name = reference.partition(":")
+        kept = self._secrets.get(name) if where == "keyring" else None
+        if kept is not None and kept.hosts and settings.host not in kept.hosts:
+            raise ServerFault(
+                "server-secret-bound", f"the secret {name!r} is bound to other hosts than that of {settings.name}"
+            )
 
     def _seen(self, settings: ServerSettings) -> Seen:
         try:

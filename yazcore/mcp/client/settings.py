@@ -25,6 +25,7 @@ from typing import Any
 import attrs
 
 from yazcore.home import Home
+from yazcore.kinds.net import canonical_host
 from yazcore.manifest.words import did_you_mean, is_printable, quoted
 from yazcore.violations import YazError
 
@@ -75,6 +76,16 @@ class ServerSettings:
     def is_loopback(self) -> bool:
         """Whether the URL leads to this machine, where no proxy has any business."""
         return self.url is not None and _LOOPBACK.fullmatch(_host(self.url)) is not None
+
+    @property
+    def host(self) -> str | None:
+        """The URL's host in its one spelling; None for a process."""
+        if self.url is None:
+            return None
+        try:
+            return canonical_host(_host(self.url))
+        except ValueError:
+            return None
 
     @property
     def digest(self) -> str:

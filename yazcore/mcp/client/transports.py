@@ -87,7 +87,10 @@ note: ContextVar[Note | None] = ContextVar("yazcore_mcp_note", default=None)
 
 
 class Process:
-    """One process and its pipes. `words` is the end of what it wrote on standard error."""
+    """One process and its pipes. `ended` is told when nothing more can come of it.
+
+    `words` is the end of what it wrote on standard error, `says_too_much` whether it was cut off for what it sent.
+    """
 
     def __init__(self, settings: ServerSettings, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         self._settings = settings
@@ -96,6 +99,7 @@ class Process:
         self._budget = MOST_BETWEEN
         self._told_of_noise = False
         self.words = b""
+        self.says_too_much = False
 
     @contextlib.asynccontextmanager
     async def streams(self) -> AsyncIterator[Streams]:
@@ -144,26 +148,25 @@ class Process:
             with contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 while True:
                     chunk = await process.stdout.receive(_READ)
-                    self._spend(len(chunk))
+                    self._bound(0, len(chunk))
                     *whole, rest = chunk.split(b"\n")
                     for end in whole:
                         line += end
                         await self._pass_on(bytes(line), to)
                         line.clear()
                     line += rest
-                    if len(line) > MOST_MESSAGE:
-                        raise TooMuch
+                    self._bound(len(line))
         self._ended()
 
-    def _spend(self, size: int) -> None:
+    def _bound(self, line: int, size: int = 0) -> None:
         self._budget -= size
-        if self._budget < 0:
+        if line > MOST_MESSAGE or self._budget < 0:
+            self.says_too_much = True
             raise TooMuch
 
     async def _pass_on(self, line: bytes, to: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """A line, if it is a message; others are dropped: many servers print on standard output (mcp 29)."""
-        if len(line) > MOST_MESSAGE:
-            raise TooMuch
+        self._bound(len(line))
         try:
             message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
@@ -258,7 +261,7 @@ async def _watch(response: httpx2.Response) -> None:
     if mine is not None:
         mine.status = response.status_code
         mine.responses += 1
-        mine.elsewhere = response.next_request is not None
+        mine.elsewhere = response.has_redirect_location
         if mine.over or mine.responses > _MOST_RESPONSES:
             raise TooMuch
     if response.headers.get("content-encoding", "identity").lower() != "identity":
