@@ -1,0 +1,1 @@
+"""An operations desk for agents: tickets, deployments, runbooks, logs."""
