@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "yazcore.capabilities.brokered": ("Brokered",),
     "yazcore.capabilities.context": ("Call", "CallContext", "Caller", "Client", "Context"),
     "yazcore.capabilities.errors": ("Cancelled", "CapabilityError", "NoContext", "ServiceError"),
     "yazcore.children": ("Cancellation", "ChildEnded", "run_child"),
@@ -63,6 +64,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from yazcore.capabilities.brokered import Brokered as Brokered
     from yazcore.capabilities.context import Call as Call
     from yazcore.capabilities.context import CallContext as CallContext
     from yazcore.capabilities.context import Caller as Caller

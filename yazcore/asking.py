@@ -51,6 +51,7 @@ def registered(manifest: Manifest, package: Path, contract: Contract) -> dict[st
             denials=DenialLog(home),
             results=ResultStore(),
             locale="en-US",
+            services_of_host=contract.services,
         )
         source = PluginSource(manifest=manifest, folder=package, context=context, contract=contract)
         try:

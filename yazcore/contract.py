@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -39,6 +40,8 @@ class Contract:
     * `schemes`: the URI schemes the host's own resources may have beside `yaz`.
     * `everyone`: actions that every principal has, whatever it was granted: the host's own for looking around.
     * `capability_kinds`, `contribution_kinds`, `scope_kinds`: what a manifest may name.
+    * `services`: what acts under the host's own capability kinds, by the name under which a plugin's context has it: a
+      function that makes it for one plugin, from that plugin's `Brokered`.
     * `hookspecs`: modules or classes of hookspecs; the shipped one first.
     """
 
@@ -53,6 +56,7 @@ class Contract:
     capability_kinds: tuple[type[Capability], ...] = CAPABILITY_KINDS
     contribution_kinds: tuple[ContributionKind, ...] = CONTRIBUTION_KINDS
     scope_kinds: tuple[ScopeKind, ...] = (GLOBAL,)
+    services: Mapping[str, Callable[[Any], Any]] = attrs.field(factory=dict)
     hookspecs: tuple[ModuleType | type, ...] = HOOKSPECS
 
     def capability_kind(self, name: str) -> type[Capability] | None:

@@ -25,7 +25,7 @@ import attrs
 from yazcore.activation import Activated, Activation, Failed, Refused, Unconfined
 from yazcore.audit import Audit
 from yazcore.capabilities.broker import Broker
-from yazcore.capabilities.context import Call, Context, ProjectFolder, current
+from yazcore.capabilities.context import Call, Context, Frame, ProjectFolder, current
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.errors import Cancelled, CapabilityError, NoContext, ServiceError
 from yazcore.capabilities.grants import Grants
@@ -299,6 +299,17 @@ class Host:
         broker = self._brokers.get(plugin)
         return broker is not None and broker.allows(request)
 
+    def require(self, plugin: str, request: Request, where: str) -> None:
+        """Have the broker decide on what the host is about to do for a plugin, outside any call of it.
+
+        `where` says to the user what that is, in the record of a refusal. Raises `CapabilityError`.
+        """
+        broker = self._brokers.get(plugin)
+        if broker is None:
+            raise YazError("not-active", f"{plugin} is not active", f"yaz show {plugin} says why, if it is installed")
+        frame = Frame(plugin=plugin, version=broker.version, where=where, call=Call(posture="read"))
+        broker.require(request, frame)
+
     def may(self, principal: Principal, action: str, scope: str = "global", scope_id: str | None = None) -> bool:
         """Whether the principal may do `action` there now: what the gate decides, without a call.
 
@@ -374,6 +385,7 @@ class Host:
                 servers=self.servers,
                 locale=self.locale,
                 runtime=installed.runtime,
+                services_of_host=self.contract.services,
                 ask=None if self._ask is None else FirstUse(self._ask, self.grants, installed, self.locale),
             )
         except OSError as error:  # a plugin can spoil its own data folder

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from yazcore.capabilities.broker import Broker, GrantedSet
+from yazcore.capabilities.brokered import Brokered
 from yazcore.capabilities.context import Context, Frame, frame_of
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.secrets import Secrets
@@ -39,12 +41,13 @@ def make_context(
     changed: Callable[[str], None] = lambda uri: None,
     ask: Callable[[Capability, Request, Frame], bool] | None = None,
     servers: RemoteServers | None = None,
+    services_of_host: Mapping[str, Callable[[Brokered], Any]] = MappingProxyType({}),
 ) -> tuple[Context, Broker]:
     """The context of the plugin whose package is `folder`, and the broker that its services ask.
 
     `granted` gives what it holds at the moment it is asked, so that a revocation counts at the next operation;
     `runtime` is where its code runs, `changed` is told of the plugin's own resources that read differently, and `ask`
-    asks the user for what is optional.
+    asks the user for what is optional; `services_of_host` is `Contract.services`.
     """
     plugin_id = manifest.id
     data_folder = home.plugin_data(plugin_id)
@@ -76,7 +79,7 @@ def make_context(
         log=logging.getLogger(f"yaz.plugins.{plugin_id}"),
         services=services(
             broker=broker, plugin=plugin_id, data_folder=data_folder, secrets=Secrets(home), closed=(home.folder,),
-            needs_sandbox=runtime != "trusted", servers=servers,
+            needs_sandbox=runtime != "trusted", servers=servers, more=services_of_host,
         ),
         publish=publish,
         changed=tell_changed,

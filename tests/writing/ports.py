@@ -22,6 +22,7 @@ class Port:
     ) -> None:
         self._claims = claims
         self._secret = secret
+        self.refusals: list[tuple[str, str, str]] = []
         self._functions = functions
         self._plugin: Any = TypstPlugin(SimpleNamespace())  # type: ignore[arg-type]
 
@@ -30,6 +31,10 @@ class Port:
 
     def may_read(self, plugin: str, path: str) -> bool:
         return self._secret not in path.split("/")
+
+    def refused(self, plugin: str, path: str, where: str) -> str:
+        self.refusals.append((plugin, path, where))
+        return "fs-project, not-granted"
 
     def call(self, claim: Claim, function: str, folder: Folder, argument: Any, seconds: float) -> Any:
         context = SimpleNamespace(files=_Reading(folder))

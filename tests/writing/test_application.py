@@ -13,6 +13,7 @@ import pytest
 from tests.plugins_in_test import plugin_folder
 from tests.writing.worlds import STOPPED, call, done, refused, write
 from yazcore import OWNER, Home, PermissionGrant, Principal, ProtocolFault, YazError
+from yazcore.capabilities.grants import Grants
 from yazcore.writing.application import HostFormats, WritingApp, open_writing
 
 Open = Callable[..., WritingApp]
@@ -299,15 +300,36 @@ def test_agents_read_the_users_language(open_on: Open) -> None:
 # --- formats ---
 
 
+NOT_GRANTED = "the plugin typst may not read this project: fs-project, not-granted"
+
+
 def test_a_format_that_was_denied_the_project_reads_nothing(open_on: Open, home: Home) -> None:
     app = open_on({"main.typ": "= One"})
     project = the(app)
     app.host.grants.revoke("typst", 'fs-project {"access": "read"}')
-    assert refused(app, "read_outline", **project) == (
-        "the plugin typst may not read this project. the user can allow it with: yaz grant typst."
-    )
+    assert refused(app, "read_outline", **project) == f"{NOT_GRANTED}. yaz denials typst says what would allow it."
     result = done(app, "compile", **project)
     assert result["succeeded"] is False
+    (diagnostic,) = result["diagnostics"]
+    assert (diagnostic["code"], diagnostic["message"]) == ("format-not-granted", NOT_GRANTED)
+    assert diagnostic["hints"] == ["yaz denials typst says what would allow it"]
+    denials = app.host.denials.of("typst")
+    assert [(one["capability"], one["target"], one["reason"], one["where"]) for one in denials] == [
+        ("fs-project", "main.typ", "not-granted", where) for where in ("reading an outline", "compiling")
+    ]
+
+
+@pytest.mark.parametrize("settings", [{}, {"yaz.toml": 'entry = "main.typ"\n'}])
+def test_a_project_whose_format_was_denied_it_is_not_opened_and_the_reason_is_said(
+    open_on: Open, home: Home, settings: dict[str, str]
+) -> None:
+    Grants(home).revoke("typst", 'fs-project {"access": "read"}')
+    app = open_on({"main.typ": "= One", **settings})
+    assert app.projects() == []
+    with pytest.raises(YazError) as raised:
+        app.workspace.open(app.workspace.roots[0].name)
+    assert (raised.value.code, raised.value.message) == ("format-not-granted", NOT_GRANTED)
+    assert app.host.denials.of("typst")[-1]["where"] == "opening a project"
 
 
 BROKEN = """

@@ -235,6 +235,12 @@ class Context:
         """The services for async code."""
         return _AwaitableServices(self.services)
 
+    def __getattr__(self, name: str) -> Any:
+        """The host's own services, each by its name."""
+        if name.startswith("_") or name not in self.services:
+            raise AttributeError(f"the context has no {name!r}")
+        return self.services[name]
+
     async def run_in_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Run blocking code in a thread that keeps this context."""
         return await anyio.to_thread.run_sync(lambda: function(*args))

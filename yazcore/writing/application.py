@@ -15,7 +15,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from pathlib import Path
 from typing import Any
 
-from yazcore import OWNER, Call, FileRequest, Home, Host, Own, YazError
+from yazcore import OWNER, Call, CapabilityError, FileRequest, Home, Host, Own, YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, SHIPPED_IDS, YAZ
 from yazcore.writing.projects.compile import Compiler
 from yazcore.writing.projects.engines import COMPILE_SECONDS, Engine, TypstEngine
@@ -137,7 +137,7 @@ def open_writing(
             try:
                 application.workspace.open(root.name)
             except YazError as error:
-                if error.code not in ("project-no-entry", "project-own-files"):
+                if error.code not in ("project-no-entry", "project-own-files", "format-not-granted"):
                     raise
     except BaseException:
         application.close()
@@ -171,6 +171,14 @@ class HostFormats:
     def may_read(self, plugin: str, path: str) -> bool:
         """Whether the plugin's granted capabilities cover reading that document."""
         return self._application.host.granted(plugin, FileRequest(area=_PROJECT_AREA, path=path))
+
+    def refused(self, plugin: str, path: str, where: str) -> str:
+        """Have the broker record that the plugin may not read that document, and say why."""
+        try:
+            self._application.host.require(plugin, FileRequest(area=_PROJECT_AREA, path=path), where)
+        except CapabilityError as error:
+            return f"{error.kind}, {error.reason}"
+        return "it may now"  # granted a moment ago
 
     def call(self, claim: Claim, function: str, folder: Folder, argument: Any, seconds: float) -> Any:
         """Run one function in the plugin's context, with the project as the project of the call."""

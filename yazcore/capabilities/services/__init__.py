@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from yazcore.capabilities.broker import Broker
+from yazcore.capabilities.brokered import Brokered
 from yazcore.capabilities.secrets import Secrets
 from yazcore.capabilities.services.credentials import CredentialService, Purse
 from yazcore.capabilities.services.data_folder import QUOTA, DataFolder
@@ -33,6 +35,7 @@ def services(
     quota: int = QUOTA,
     needs_sandbox: bool = True,
     servers: RemoteServers | None = None,
+    more: Mapping[str, Callable[[Brokered], Any]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Every service for one plugin, by the name under which its `Context` has it.
 
@@ -40,11 +43,15 @@ def services(
     * `places`: the folder for a place name; None for what the user has bound in the plugin's grant.
     * `closed`: folders of the application itself (`YAZ_HOME`), which no granted folder may hold or lie in.
     * `quota`: the most bytes the data folder may hold.
+    * `more`: the host's own services (`Contract.services`).
     * `needs_sandbox`: whether a command that the kernel cannot hold is refused; a trusted plugin has no less itself.
     * `servers`: the MCP servers that the user has named; None where none is reached, as when a plugin is only checked.
     """
     data = DataFolder(folder=data_folder, quota=quota)
+    brokered = Brokered(broker, plugin)
+    own = {name: make(brokered) for name, make in more.items()}
     return {
+        **own,
         "files": FileService(broker, plugin, data_folder, places, closed=closed, quota=quota),
         "network": NetworkService(broker, plugin, data, Purse(broker, plugin, secrets)),
         "processes": ProcessService(broker, plugin, data, closed=closed, needs_sandbox=needs_sandbox),

@@ -140,6 +140,10 @@ class Compiler:
         claim = self._formats.of(project.entry)
         if claim is None:
             return _without_run(project, "", of_host("engine-missing", f"no active format has {project.entry}"))
+        try:
+            self._formats.must_read(claim, project.entry, "compiling")
+        except YazError as error:
+            return _without_run(project, "", of_host(error.code, error.message, error.fix))
         tree = self._look(project, claim)
         compilation_id = f"cmp_{secrets.token_hex(6)}"
         try:

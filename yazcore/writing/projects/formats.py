@@ -51,6 +51,9 @@ class FormatPort(Protocol):
     def may_read(self, plugin: str, path: str) -> bool:
         """Whether the plugin's granted `fs-project` covers reading that document."""
 
+    def refused(self, plugin: str, path: str, where: str) -> str:
+        """Have it recorded that the plugin may not read that document, which `where` needed; which capability, why."""
+
     def call(self, claim: Claim, function: str, folder: Folder, argument: Any, seconds: float) -> Any:
         """Run one function of a format for a project. Raises whatever it raised, or `TimeoutError`."""
 
@@ -139,10 +142,27 @@ class Formats:
         """Whether the format may be given that document (design 8)."""
         return self._port.may_read(claim.plugin, path)
 
+    def must_read(self, claim: Claim, path: str, where: str) -> None:
+        """Raise `YazError` `format-not-granted` where the format may not be given that document; it is recorded."""
+        if self.may_read(claim, path):
+            return
+        why = self._port.refused(claim.plugin, path, where)
+        raise YazError(
+            "format-not-granted",
+            f"the plugin {claim.plugin} may not read this project: {why}",
+            f"yaz denials {claim.plugin} says what would allow it",
+        )
+
     def find_entry(self, folder: Folder, names: Sequence[str]) -> tuple[str, Claim] | None:
-        """The entry among the documents `names`, by the first format that finds one. Raises `FormatFault`."""
+        """The entry among the documents `names`, by the first format that finds one.
+
+        Raises `FormatFault`, and `YazError` `format-not-granted` where a format may read none of its documents.
+        """
         for claim in dict.fromkeys(self.claimed().values()):
-            mine = [name for name in names if self.of(name) == claim and self.may_read(claim, name)]
+            theirs = [name for name in names if self.of(name) == claim]
+            mine = [name for name in theirs if self.may_read(claim, name)]
+            if theirs and not mine:
+                self.must_read(claim, theirs[0], "opening a project")
             found = self._ask(claim, "find_entry", folder, mine, str | None)
             if found is not None:
                 if found not in mine:

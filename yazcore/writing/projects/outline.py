@@ -79,12 +79,7 @@ def outline(project: Project, formats: Formats, files: Files) -> Outline:
     claim = formats.of(project.entry)
     if claim is None:
         raise YazError("engine-missing", f"no active format has {project.entry}", "yaz plugins shows what is active")
-    if not formats.may_read(claim, project.entry):
-        raise YazError(
-            "format-not-granted",
-            f"the plugin {claim.plugin} may not read this project",
-            f"the user can allow it with: yaz grant {claim.plugin}",
-        )
+    formats.must_read(claim, project.entry, "reading an outline")
     tree = walk(project.root, lambda path: formats.may_read(claim, path))
     names = sorted(tree.files(formats.owned(claim)), key=lambda name: name != project.entry)
     sources = gather(files, names)

@@ -120,6 +120,7 @@ class Workspace:
                 raise YazError(
                     "project-no-entry", f"yaz.toml: no format has {entry}", f"there are: {self._extensions()}"
                 )
+            self._formats.must_read(claim, entry, "opening a project")
             inside = (folder.root / entry).resolve()
             if not inside.is_file() or not inside.is_relative_to(folder.root):
                 raise YazError(
