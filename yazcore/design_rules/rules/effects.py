@@ -190,7 +190,7 @@ def _says_where(one: ToolView) -> bool:
 def no_wider(view: View) -> Iterator[Found]:
     """A narrow tool before a wide account bounds only the path that was planned; a mistake opens the rest."""
     surface = view.surface
-    only_reads = not surface.has_commands and all(one.posture == "read" for one in surface.tools)
+    only_reads = not surface.has_commands and not any(one.posture == "write" for one in surface.tools)
     if surface.kind == "plugin" and only_reads:
         for asked in surface.asks:
             if asked.changes:

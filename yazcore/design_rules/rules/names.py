@@ -10,7 +10,7 @@ from yazcore.design_rules.rule import Found, found_in, rule
 from yazcore.design_rules.surface import Entry, Surface
 from yazcore.design_rules.view import View
 from yazcore.design_rules.words import GENERIC, GENERIC_OBJECTS, folded, tokens, word_set
-from yazcore.manifest.words import quoted
+from yazcore.manifest.words import listed, quoted
 
 LONGEST_NAME = 64
 """The longest name that the models' own interfaces take, in characters (mcp 32)."""
@@ -171,12 +171,17 @@ def reviewed(view: View) -> Iterator[Found]:
     """Texts steer which tool a model takes: changing one changes what the tool is used for, though no schema and no
     code differs."""
     now = _by_name(view.surface)
+    both = _locales(view.surface) & _locales(view.before)
     for key, old in _by_name(view.before).items():
         new = now.get(key)
-        if new is not None and dict(new.texts) != dict(old.texts):
-            changed = sorted(one for one in {*new.texts, *old.texts} if new.texts.get(one) != old.texts.get(one))
-            where = "" if len(changed) == 1 and len(new.texts) <= 1 else f" in {', '.join(changed[:5])}"
+        changed = sorted(one for one in both if new is not None and new.texts.get(one) != old.texts.get(one))
+        if new is not None and changed:
+            where = f" in {listed(changed, 5)}" if len(both) > 1 else ""
             yield found_in(new, new.text_path, f"the text differs from the release before{where}")
+
+
+def _locales(surface: Surface | None) -> set[str]:
+    return set() if surface is None else {locale for entry in surface.entries for locale in entry.texts}
 
 
 RULES = (says_its_task, has_a_verb, stays, writable, reviewed, calls_a_backend)

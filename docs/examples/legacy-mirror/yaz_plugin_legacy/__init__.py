@@ -1,0 +1,1 @@
+"""An old admin API, mirrored: the counterpart of the operations desk."""
