@@ -22,7 +22,7 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
         1,
         (
             "children", "confinement", "uri_templates", "listeners", "violations", "home", "declarations", "parts",
-            "contributions", "hookspecs", "kinds", "permissions", "contract",
+            "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
         ),
     ),
     (2, ("manifest", "design_rules")),

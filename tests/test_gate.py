@@ -305,10 +305,7 @@ def test_a_denied_global_tool_names_the_permission(bench: Bench, grant: Permissi
     outcome = bench.call("demo__admin", {}, holder(grant))
     assert outcome == Outcome(
         is_error=True,
-        text=(
-            "demo__admin needs the permission demo:write, which you do not have; "
-            "yaz://permissions shows what you may do."
-        ),
+        text="demo__admin needs the permission demo:write, which you do not have.",
     )
     assert bench.calls == []
 

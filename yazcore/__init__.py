@@ -34,6 +34,7 @@ _HOMES = {
     "yazcore.kinds": ("CAPABILITY_KINDS", "Capability", "FileRequest", "FsProject", "Request", "TargetFault"),
     "yazcore.manifest.reading": ("Reading", "read"),
     "yazcore.outcomes": ("Outcome", "Prompted", "ProtocolFault"),
+    "yazcore.paging": ("Cursors",),
     "yazcore.parts": ("Ask", "Audio", "Embedded", "Form", "Image", "Message", "Roots", "Sample"),
     "yazcore.permissions": (
         "GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Permits", "Principal", "ScopeKind", "may",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from yazcore.outcomes import Outcome as Outcome
     from yazcore.outcomes import Prompted as Prompted
     from yazcore.outcomes import ProtocolFault as ProtocolFault
+    from yazcore.paging import Cursors as Cursors
     from yazcore.parts import Ask as Ask
     from yazcore.parts import Audio as Audio
     from yazcore.parts import Embedded as Embedded

@@ -116,6 +116,11 @@ class Snapshot:
     commands: Mapping[tuple[str, str], ActiveCommand] = attrs.field(factory=dict)
     actions: frozenset[str] = frozenset()
 
+    @property
+    def permissions_uri(self) -> str | None:
+        """Where a caller reads what it may do: the host's own `…://permissions`, if it has one (S-41)."""
+        return next((uri for uri, one in self.resources.items() if one.own and uri.endswith("://permissions")), None)
+
     def resource_for(self, uri: str) -> tuple[ActiveResource, dict[str, str]] | None:
         """The resource that answers for a URI, with the template's values; a fixed URI goes before a template."""
         if (fixed := self.resources.get(uri)) is not None and fixed.declaration.uri is not None:

@@ -95,7 +95,7 @@ def test_a_principal_holds_what_its_grants_name_among_what_is_declared() -> None
 
 
 def test_the_instructions_name_each_tool_and_how_many_may_be_called() -> None:
-    assert instructions("yaz", TOOLS, {"demo:read"}) == (
+    assert instructions("yaz", TOOLS, {"demo:read"}, "yaz://permissions") == (
         "This is yaz. Tools that read: demo__find, help. Tools that change things: demo__cite. "
         "Names with '__' come from plugins. You may call 1 of 3 everywhere; "
         "yaz://permissions says what you may do. help explains each tool."
@@ -103,6 +103,6 @@ def test_the_instructions_name_each_tool_and_how_many_may_be_called() -> None:
 
 
 def test_the_instructions_of_nothing_say_none() -> None:
-    said = instructions("yaz", (), ACTIONS)
+    said = instructions("yaz", (), ACTIONS, None)
     assert said.startswith("This is yaz. Tools that read: none. Tools that change things: none. ")
-    assert "You may call 0 of 0 everywhere" in said
+    assert said.endswith("You may call 0 of 0 everywhere.")

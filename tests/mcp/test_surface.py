@@ -18,6 +18,7 @@ from yazcore.declarations import (
     PromptDeclaration,
     ResourceDeclaration,
     ToolDeclaration,
+    Variable,
 )
 from yazcore.mcp.surface import (
     PAGE_ITEMS,
@@ -81,14 +82,20 @@ def test_resource_and_template_objects() -> None:
         uri="yaz://zotero/all", name_key="n", description_key="d", scope="global", permission="zotero:read",
         mime_type="text/plain",
     )  # fmt: skip
-    template = attrs.evolve(fixed, uri=None, uri_template="yaz://zotero/{key}", mime_type=None)
+    variables = (Variable(name="key", note="an item's key", values=("A", "B")),)
+    template = attrs.evolve(
+        fixed, uri=None, uri_template="yaz://zotero/{key}", mime_type=None, variables=variables
+    )  # fmt: skip
     shown = {"name": "All", "description": "All of it.", "_meta": META}
 
     def active(declaration: ResourceDeclaration) -> ActiveResource:
         return ActiveResource(plugin="zotero", declaration=declaration, name="All", description="All of it.", own=False)
 
     assert resource_object(active(fixed)) == {"uri": "yaz://zotero/all", "mimeType": "text/plain", **shown}
-    assert template_object(active(template)) == {"uriTemplate": "yaz://zotero/{key}", **shown}
+    told = {"yazcore/variables": [{"name": "key", "note": "an item's key", "values": ["A", "B"]}]}
+    assert template_object(active(template)) == {
+        "uriTemplate": "yaz://zotero/{key}", **shown, "_meta": {**META, **told}
+    }  # fmt: skip
 
 
 def test_prompt_object_names_its_arguments() -> None:

@@ -222,10 +222,9 @@ class Steps:
         if scope_id is None:
             if not allowed:
                 attempt.outcome = "denied"
-                raise Refused(
-                    f"{attempt.name} needs the permission {permission}, which you do not have; "
-                    "yaz://permissions shows what you may do."
-                )
+                uri = attempt.now.permissions_uri
+                more = "" if uri is None else f"; {uri} shows what you may do"
+                raise Refused(f"{attempt.name} needs the permission {permission}, which you do not have{more}.")
             return Scope(kind=kind)
         if subject is None or not allowed:
             attempt.outcome = "denied"

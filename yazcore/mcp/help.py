@@ -60,16 +60,22 @@ def permissions_document(
     }
 
 
-def instructions(host: str, tools: Iterable[ActiveTool], everywhere: Collection[str]) -> str:
-    """What a client reads first: every tool by name, reads and writes apart (S-43); `everywhere`: what it may do."""
+def instructions(
+    host: str, tools: Iterable[ActiveTool], everywhere: Collection[str], permissions_uri: str | None
+) -> str:
+    """What a client reads first: every tool by name, reads and writes apart (S-43), and where to read more.
+
+    `everywhere` is what it may do in every scope; `permissions_uri` says so in full, where a host has such a resource.
+    """
     listed = list(tools)
     reads = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "read") or "none"
     writes = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "write") or "none"
     allowed = sum(tool.declaration.permission in everywhere for tool in listed)
+    more = "" if permissions_uri is None else f"; {permissions_uri} says what you may do"
+    helps = " help explains each tool." if any(tool.own and tool.exposed == "help" for tool in listed) else ""
     return (
         f"This is {host}. Tools that read: {reads}. Tools that change things: {writes}. "
-        f"Names with '__' come from plugins. You may call {allowed} of {len(listed)} everywhere; "
-        "yaz://permissions says what you may do. help explains each tool."
+        f"Names with '__' come from plugins. You may call {allowed} of {len(listed)} everywhere{more}.{helps}"
     )
 
 

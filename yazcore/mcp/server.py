@@ -157,7 +157,8 @@ class Face:
                 # Not the server's own attribute: what a principal may not know is not named to it.
                 who = self._who(ctx)
                 may = await self._gate.everywhere(who)
-                result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), may)
+                uri = self._host.catalogue.now.permissions_uri
+                result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), may, uri)
             return result
         except (MCPError, ValidationError):
             raise

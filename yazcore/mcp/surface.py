@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool
-from yazcore.declarations import ToolDeclaration
+from yazcore.declarations import ToolDeclaration, Variable
 
 PAGE_ITEMS = 100
 """How many entries one page of a list holds (mcp D13)."""
@@ -58,8 +58,15 @@ def resource_object(resource: ActiveResource) -> dict[str, Any]:
 
 
 def template_object(resource: ActiveResource) -> dict[str, Any]:
-    """One entry of `resources/templates/list`."""
-    return {"uriTemplate": resource.declaration.uri_template, **_resource(resource)}
+    """One entry of `resources/templates/list`; what may stand for each variable is in `_meta` (G43)."""
+    shown = {"uriTemplate": resource.declaration.uri_template, **_resource(resource)}
+    shown["_meta"] |= {f"{_META}variables": [_variable(one) for one in resource.declaration.variables]}
+    return shown
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    values = {} if variable.values is None else {"values": list(variable.values)}
+    return {"name": variable.name, "note": variable.note, **values}
 
 
 def _resource(resource: ActiveResource) -> dict[str, Any]:
