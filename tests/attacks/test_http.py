@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -121,6 +122,35 @@ async def test_a_slow_request_is_no_silence(address: Address, monkeypatch: pytes
     writer.write(data[-20:])
     assert status(await asyncio.wait_for(reader.read(65_536), 10)) == 200
     writer.close()
+
+
+async def test_a_body_that_never_ends_is_not_waited_for(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_module, "REQUEST_SECONDS", 0.1)
+    port = port_of(address.url)
+    data = request(port, address.token, CALL)
+    assert await sent(port, data[:-20]) == b""
+    again = await sent(port, data + data[:-20], answers=2)  # a second request of one connection, too
+    assert (status(again), again.count(b"HTTP/1.1")) == (200, 1)
+
+
+async def test_a_client_that_reads_nothing_is_let_go(
+    address: Address, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "REQUEST_SECONDS", 0.1)
+    port = port_of(address.url)
+    one = request(port, address.token, modern("tools/list", {}))
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(deaf, ("127.0.0.1", port))
+
+        async def ask_for_ever() -> None:
+            while True:
+                await loop.sock_sendall(deaf, one * 100)
+
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(ask_for_ever(), 20)
 
 
 async def test_a_crowd_of_connections_is_bounded_and_leaves_the_others_alone(

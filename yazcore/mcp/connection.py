@@ -11,7 +11,8 @@ MOST_CONNECTIONS = 512
 """How many connections are held at once; more are closed at once. Each takes a file of those the process may open."""
 
 REQUEST_SECONDS = 30.0
-"""How long the first request of a connection may take to arrive, in seconds."""
+"""How long the first request of a connection may take to arrive, in seconds; how long the rest of one whose headers
+have come, and how long a client may read nothing of what is sent to it, is this to twice as long."""
 
 _MOST_GATHERED = 64 * 1024
 
@@ -24,6 +25,7 @@ class Connection(H11Protocol):
         # A request line would carry what somebody put into the query.
         self.access_log = False
         self._silence: asyncio.TimerHandle | None = None
+        self._seen: tuple[Any, int] = (None, 0)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Hold the connection, unless there are too many, or nothing is asked on it."""
@@ -32,7 +34,7 @@ class Connection(H11Protocol):
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
         else:
-            self._silence = self.loop.call_later(REQUEST_SECONDS, self._end_in_silence)
+            self._silence = self.loop.call_later(REQUEST_SECONDS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let the connection go."""
@@ -45,9 +47,18 @@ class Connection(H11Protocol):
         self._gathering.flush()
         super().on_response_complete()
 
-    def _end_in_silence(self) -> None:
-        if getattr(self, "cycle", None) is None:  # no request has come; uvicorn declares it as if there always were one
+    def _look(self) -> None:
+        """Now and then: is it stuck? A look at the connection, so that no request pays for a timer of its own."""
+        cycle = getattr(self, "cycle", None)  # uvicorn declares it as if there always were one
+        unread = self._gathering.unread
+        stuck = (cycle if cycle is not None and cycle.more_body else None, unread)
+        slow = stuck[0] is not None and stuck[0] is self._seen[0]
+        deaf = unread > 0 and unread == self._seen[1]
+        if cycle is None or slow or deaf:
             self.transport.abort()
+            return
+        self._seen = stuck
+        self._silence = self.loop.call_later(REQUEST_SECONDS, self._look)
 
 
 class Gathering(asyncio.Transport):
@@ -76,6 +87,11 @@ class Gathering(asyncio.Transport):
         if self._gathered:
             gathered, self._gathered = self._gathered, bytearray()
             self._transport.write(gathered)
+
+    @property
+    def unread(self) -> int:
+        """How many bytes the client has not taken."""
+        return self._transport.get_write_buffer_size()
 
     def close(self) -> None:
         """Send what was taken, and close."""
