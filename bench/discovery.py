@@ -65,7 +65,7 @@ def figures() -> list[dict[str, Any]]:
     """The ratio of both discoveries, and how many of the modules that must not load did."""
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
-        _write_plugins(site)
+        write_plugins(site)
         peer = importlib.util.find_spec("npe2") is not None
         spent = [(_seconds(_OURS, site), _seconds(_NPE2, site) if peer else 0.0) for _ in range(7)]
         ours = statistics.median(mine for mine, _ in spent)
@@ -100,7 +100,7 @@ def _imports(site: Path, home: Path) -> dict[str, Any]:
     )
 
 
-def _write_plugins(site: Path) -> None:
+def write_plugins(site: Path) -> None:
     """300 installed distributions, each with a manifest of ours (20 tools) and one of npe2's (38 entries, 4 kB)."""
     for number in range(COUNT):
         name = f"p{number:03}"
@@ -109,7 +109,7 @@ def _write_plugins(site: Path) -> None:
         folder.mkdir(parents=True)
         info.mkdir()
         (folder / "__init__.py").write_text("raise SystemExit('a plugin was imported')\n")
-        (folder / "manifest.json").write_text(json.dumps(_manifest(name, package)))
+        (folder / "manifest.json").write_text(json.dumps(manifest(name, package)))
         (folder / "napari.yaml").write_text(_as_yaml(_npe2_manifest(package)))
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yaz-plugin-{name}\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[yaz.manifest]\n{name} = {package}:manifest.json\n")
@@ -130,7 +130,7 @@ def _as_yaml(document: dict[str, Any]) -> str:
     return str(yaml.safe_dump(document, sort_keys=False))
 
 
-def _manifest(name: str, package: str) -> dict[str, Any]:
+def manifest(name: str, package: str) -> dict[str, Any]:
     schema = {
         "type": "object",
         "properties": {"query": {"type": "string", "maxLength": 200}},

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from yazcore.capabilities.standing import granted_set
 from yazcore.installed import Installed
 from yazcore.kinds import Capability, Process
 from yazcore.kinds.files import too_wide
-from yazcore.manifest.comparison import digests
+from yazcore.manifest.digests import digests
 from yazcore.manifest.messages import Messages, files_in, seal, texts_of
 from yazcore.manifest.model import Manifest
 from yazcore.violations import YazError, errors
@@ -276,7 +275,9 @@ def _bind(manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[st
     needed = {getattr(capability, "place", None) for capability in chosen}
     for name in places:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it names {', '.join(sorted(known)) or 'no place'}"
             raise YazError("place-unknown", f"{manifest.id} names no place {name!r}", hint)
     bound = {}

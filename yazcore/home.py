@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -69,6 +68,8 @@ class Home:
 
     def write_text(self, name: str, text: str) -> None:
         """Replace a text file as a whole, 0600. Raises `YazError` `home-not-writable`."""
+        import tempfile  # brings random and shutil: only whoever writes pays for it
+
         target = self.path(name)
         try:
             self._make_folder(target.parent)

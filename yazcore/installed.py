@@ -20,7 +20,7 @@ from yazcore.capabilities.grants import Grant, Grants
 from yazcore.capabilities.kept import kept
 from yazcore.capabilities.standing import standing
 from yazcore.contract import Contract
-from yazcore.manifest.comparison import compare, digests
+from yazcore.manifest.digests import digests
 from yazcore.manifest.discovery import Found, Skipped, builtin, discover
 from yazcore.manifest.distributions import normalized
 from yazcore.manifest.messages import files_in, seal, texts_of
@@ -249,7 +249,9 @@ class _Update:
         old = kept(self._home, grant.plugin) if grant is not None and grant.given else None
         if grant is None or old is None:
             return {}
-        from yazcore.manifest.changes import explained  # few plugins are held by an update, and all are listed
+        # here, because few plugins are held by an update, and all are listed
+        from yazcore.manifest.changes import explained
+        from yazcore.manifest.comparison import compare
 
         before = read(json.dumps(old.document).encode("utf-8"), self._contract).manifest
         if before is None or digests(before, old.texts) != dict(grant.digests):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.hosts.console import CONTRACT as CONSOLE
 from tests.manifest.samples import GOOD, good, manifest_of
 from tests.plugins_in_test import manifest as sample
-from yazcore.manifest.comparison import Change, Comparison, compare, digests
+from yazcore.manifest.comparison import Change, Comparison, compare
+from yazcore.manifest.digests import digests
 
 TEXTS = {"en-US": {"tool-search": "Searches", "why-web": "Looks up"}, "de": {"tool-search": "Sucht"}}
 

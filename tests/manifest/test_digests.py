@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.manifest.samples import GOOD, good, manifest_of
-from yazcore.manifest.comparison import digests
+from yazcore.manifest.digests import digests
 
 TEXTS = {"en-US": {"tool-search": "Searches", "resource-item": "Item"}, "de": {"tool-search": "Sucht"}}
 

@@ -23,7 +23,7 @@ from tests.manifest.archived import (
 )
 from tests.manifest.installed import distribution, editable
 from tests.manifest.samples import CONTRACT, GOOD, good
-from yazcore.manifest.comparison import digests
+from yazcore.manifest.digests import digests
 from yazcore.manifest.discovery import discover
 from yazcore.manifest.targets import Origin, Target, open_target
 from yazcore.violations import Violation, YazError

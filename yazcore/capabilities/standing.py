@@ -54,7 +54,7 @@ def standing(
 ) -> Standing:
     """Where the plugin stands.
 
-    `digests` are those of the manifest at hand (`manifest.comparison.digests`). `why` says more of a change, by digest
+    `digests` are those of the manifest at hand (`manifest.digests.digests`). `why` says more of a change, by digest
     or by a capability's identity (`manifest.changes.explained`); it decides nothing.
 
     A third-party plugin is held until it is granted, even if it asks for nothing; then again if it asks for a required

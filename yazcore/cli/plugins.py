@@ -11,7 +11,6 @@ from yazcore.capabilities.grants import Grants
 from yazcore.capabilities.standing import granted_set
 from yazcore.cli.output import columns, format_options, harmless, paragraph, print_json, say
 from yazcore.control import running
-from yazcore.granting import suggestions
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
 from yazcore.manifest.discovery import Skipped
@@ -109,6 +108,8 @@ def _what_helps(status: dict[str, Any], manifest: Manifest | None) -> str:
 
 def grant_command(plugin_id: str, manifest: Manifest | None) -> str:
     """The very command that lets a plugin run, with a place for each folder that it cannot find by itself."""
+    from yazcore.granting import suggestions
+
     places = {} if manifest is None else suggestions(manifest)
     unbound = [f" --place {name}=FOLDER" for name, folder in places.items() if folder is None]
     return f"yaz grant {plugin_id} --trusted{''.join(unbound)}"

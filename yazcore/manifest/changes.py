@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from yazcore.contract import Contract
-from yazcore.manifest.comparison import Change, Comparison, canonical, plain
+from yazcore.manifest.comparison import Change, Comparison
+from yazcore.manifest.digests import canonical, plain
 from yazcore.manifest.messages import FALLBACK
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed

@@ -1,13 +1,7 @@
-"""Two manifests of one plugin held against each other: what the newer asks for, adds, removes and changes (design 9).
-
-And what a plugin shows to agents, as one digest for each thing: a change of any part is a change (design 4; G33). The
-digests are stored with the user's grant; an update whose digests differ is held until the user has seen it.
-"""
+"""Two manifests of one plugin held against each other: what the newer asks, adds, removes and changes (design 9)."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -16,11 +10,9 @@ import attrs
 
 from yazcore.kinds import Capability
 from yazcore.kinds import compare as compare_capabilities
+from yazcore.manifest.digests import Texts, canonical, digests, is_pinned, name_of, plain
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.records import camel
-
-Texts = Mapping[str, Mapping[str, str]]
-"""What message keys say, by locale and key: `messages.texts`."""
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -194,8 +186,8 @@ def _provided(old: Manifest, new: Manifest, old_texts: Texts, new_texts: Texts) 
 
 def _entries(what: str, old: Iterable[Any], new: Iterable[Any], old_texts: Texts, new_texts: Texts) -> Iterator[Change]:
     """The entries of one list, by name."""
-    before = {_name_of(entry): entry for entry in old}
-    after = {_name_of(entry): entry for entry in new}
+    before = {name_of(entry): entry for entry in old}
+    after = {name_of(entry): entry for entry in new}
     for name in dict.fromkeys((*after, *before)):
         sides = _Side(before.get(name), old_texts, plain), _Side(after.get(name), new_texts, plain)
         yield from _change(what, name, *sides, _meaning(what, before.get(name), after.get(name)))
@@ -206,7 +198,7 @@ def _meaning(what: str, old: Any, new: Any) -> Verdict:
     if new is None:
         return "narrower"
     if old is None:
-        return "wider" if what not in ("permissions", "settings") and _is_pinned(new) else "changed"
+        return "wider" if what not in ("permissions", "settings") and is_pinned(new) else "changed"
     return "wider" if _lets_more_happen(old, new) else "changed"
 
 
@@ -316,50 +308,3 @@ def _texts(entry: Any, texts: Texts) -> dict[str, Any]:
 
 
 _KEYS = ("name_key", "description_key", "reason_key")
-
-
-def digests(manifest: Manifest, texts: Texts) -> dict[str, str]:
-    """SHA-256 in hex for each tool, resource, prompt and whatever else has a description: `tools/search-library`.
-
-    It covers all that is declared, approval and effect included, and its texts in every locale (`messages.texts`).
-    A default counts the same written out and left out; the order of keys does not count.
-    """
-    return {
-        f"{key}/{_name_of(entry)}": _digest(entry, texts)
-        for key, entries in manifest.provides.declared.items()
-        for entry in entries
-        if _is_pinned(entry)
-    }
-
-
-def _is_pinned(entry: Any) -> bool:
-    return getattr(entry, "description_key", None) is not None  # commands and formats only have a name for people
-
-
-def _name_of(entry: Any) -> str:
-    names = ("address", "name", "id", "key", "action")
-    found = next((getattr(entry, field) for field in names if hasattr(entry, field)), None)
-    return str(found) if found is not None else canonical(plain(entry))  # a host application's own kind has none
-
-
-def _digest(entry: Any, texts: Texts) -> str:
-    keys = [key for field in ("name_key", "description_key") if (key := getattr(entry, field, None)) is not None]
-    said = {locale: {key: by_key[key] for key in keys if key in by_key} for locale, by_key in texts.items()}
-    whole = {"declared": plain(entry), "texts": {locale: by_key for locale, by_key in said.items() if by_key}}
-    return hashlib.sha256(canonical(whole).encode("ascii")).hexdigest()
-
-
-def canonical(value: Any) -> str:
-    """Plain data as one text: the same data written differently gives the same."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def plain(value: Any) -> Any:
-    """A declaration as plain data, without what is as the default has it: a new optional field changes no digest."""
-    if attrs.has(type(value)):
-        return {
-            camel(field.name): plain(inner)
-            for field in attrs.fields(type(value))
-            if (inner := getattr(value, field.name)) != field.default
-        }
-    return [plain(inner) for inner in value] if isinstance(value, tuple) else value

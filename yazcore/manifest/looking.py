@@ -16,7 +16,7 @@ import attrs
 from yazcore.contract import Contract
 from yazcore.manifest import messages
 from yazcore.manifest.checking import check_reading
-from yazcore.manifest.comparison import digests
+from yazcore.manifest.digests import digests
 from yazcore.manifest.discovery import Found, builtin, script_owners
 from yazcore.manifest.distribution_rules import (
     FILE_NAME,

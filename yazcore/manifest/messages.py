@@ -6,7 +6,6 @@ running anything of the plugin, and whatever is wrong in them costs one text, ne
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
@@ -268,6 +267,8 @@ def said(keys: Iterable[str], files: Iterable[MessageFile]) -> dict[str, dict[st
 
 def seal(text: str, files: Iterable[MessageFile]) -> str:
     """SHA-256 in hex over a manifest's text and its message files: as long as it is the same, no digest is another."""
+    import hashlib  # where nothing is granted, no listing needs it
+
     whole = hashlib.sha256()
     for part in (text, *(part for file in files for part in (file.locale, file.text))):
         data = b"-" if part is None else part.encode("utf-8", "surrogatepass")

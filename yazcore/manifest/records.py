@@ -1,24 +1,21 @@
-"""attrs classes from plain data, by cattrs: exact types, keys in camelCase, every fault at once with its path.
+"""attrs classes from plain data: exact types, keys in camelCase, everything that is wrong at once with its path.
 
-cattrs is loaded when a first object is structured.
+By hand, and not by cattrs: every listing reads manifests, and loading it would cost one half more than all of yaz does.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import MappingProxyType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
 from yazcore.kinds import Capability
 from yazcore.manifest.places import Fault, Path
 from yazcore.manifest.words import did_you_mean, listed, nearest, quoted, shortened
-
-if TYPE_CHECKING:
-    from cattrs import Converter
-
 
 MOST_ENTRIES = 500
 """The most entries of any list in a manifest, those inside schemas apart: what is read costs more than its bytes."""
@@ -79,189 +76,220 @@ def neutral(hint: Any) -> Any:
     return empty.get(origin or hint, {})
 
 
-# -- what cattrs is told ---------------------------------------------------------------------------------------------
+# -- what may be wrong with a value ----------------------------------------------------------------------------------
+
+Problem = Callable[[Path], Fault]
+"""What is wrong with a value: gives the fault for the place where it stands, with advice, which costs something."""
 
 
-class WrongType(TypeError):
+def wrong_type(expected: str, found: Any) -> Problem:
     """A value of another type than it must have; `expected` in words."""
 
-    def __init__(self, expected: str, found: Any) -> None:
-        super().__init__(expected)
-        self.expected = expected
-        self.found = found
+    def fault(path: Path) -> Fault:
+        fix = "leave the key out" if found is None else _HOW_TO_WRITE.get(expected, f"give {expected}")
+        return Fault("manifest-wrong-type", f"{_subject(path)} must be {expected}, not {_kind_of(found)}", fix, path)
+
+    return fault
 
 
-class TooMany(ValueError):
+def too_many(count: int) -> Problem:
     """A list of more entries than a manifest may have."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
-        self.count = count
+    def fault(path: Path) -> Fault:
+        message = f"{_subject(path)} has {count} entries, and at most {MOST_ENTRIES} are read"
+        return Fault("manifest-too-many", message, "leave some out, or split the plugin", path)
+
+    return fault
 
 
-class _NotOneOf(ValueError):
-    def __init__(self, allowed: tuple[Any, ...], found: Any) -> None:
-        super().__init__()
-        self.allowed = allowed
-        self.found = found
+def missing_key(wire: str, hint: Any = None) -> Problem:
+    """A required key that an object does not have."""
 
+    def fault(path: Path) -> Fault:
+        choices = f", one of {listed(get_args(hint))}" if get_origin(hint) is Literal else ""
+        message, fix = f"{quoted(wire)} is missing", f"add {quoted(wire)}{choices}"
+        return Fault("manifest-missing-key", message, fix, (*path, wire))
+
+    return fault
+
+
+def unknown_key(key: str, known: Sequence[str]) -> Problem:
+    """A key that an object may not have."""
+
+    def fault(path: Path) -> Fault:
+        message, fix = f"unknown key {quoted(key)}", did_you_mean(key, known)
+        return Fault("manifest-unknown-key", message, fix, (*path, key), at_key=True)
+
+    return fault
+
+
+def _not_one_of(allowed: tuple[Any, ...], found: Any) -> Problem:
+    def fault(path: Path) -> Fault:
+        words = [str(one) for one in allowed]
+        near = nearest(str(found), words)
+        fix = f"did you mean {quoted(near)}?" if near is not None else f"use one of {listed(words)}"
+        return Fault("manifest-not-one-of", f"{quoted(str(found))} is not one of {listed(words)}", fix, path)
+
+    return fault
+
+
+def _refused(reason: str) -> Problem:
+    """What the class's own validators say, which a host's declaration may have."""
+
+    def fault(path: Path) -> Fault:
+        message = f"{_subject(path)} does not fit: {shortened(reason)}"
+        return Fault("manifest-wrong-value", message, "see the documentation of the host application", path)
+
+    return fault
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Unreadable:
+    """Stands for a value that could not be read: everything that is wrong with it, each at its path below the value.
+
+    `values` are the fields of an object that could be read all the same, by name.
+    """
+
+    __slots__ = ("problems", "values")
+
+    def __init__(self, problems: Sequence[tuple[Path, Problem]], values: Mapping[str, Any] = _NOTHING) -> None:
+        self.problems = problems
+        self.values = values
+
+    def faults(self, path: Path) -> Iterator[Fault]:
+        """The faults of a value that stands at a path, each made when it is asked for."""
+        return (problem((*path, *below)) for below, problem in self.problems)
+
+
+# -- reading a value -------------------------------------------------------------------------------------------------
+
+Reader = Callable[[Any], Any]
+"""Gives the value that plain data stands for, or `Unreadable`. Types are exact: nothing is taken for something else."""
 
 _NAMES: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _origin(hint: Any) -> Any:
-    return get_origin(hint) or hint
+@cache
+def reader(hint: Any) -> Reader:
+    """The reader for a type. Raises `TypeError` for a type that no manifest's declaration may use.
+
+    Those are texts, numbers, booleans, `Literal`, unions of them, `Mapping`, `tuple`, `list`, `Any`, and attrs classes.
+    """
+    origin = get_origin(hint) or hint
+    if hint is Any:
+        return lambda value: value
+    if origin in _NAMES:
+        return _exact(origin)
+    if origin is Literal:
+        return _one_of(get_args(hint))
+    if origin is Union or origin is types.UnionType:
+        return _any_of([member for member in get_args(hint) if member is not type(None)])
+    if origin in (Mapping, dict):
+        return _an_object
+    if origin in (tuple, list):
+        return _list_of(origin, (get_args(hint) or (Any,))[0])
+    if attrs.has(origin):
+        return _record(origin)
+    raise TypeError(f"a declaration cannot have a field of type {hint}")
 
 
-def _exact(cls: type) -> Callable[[Any, Any], Any]:
+def _exact(cls: type) -> Reader:
     # `type is`, for a bool is an int to isinstance; a number may be written without a decimal point
     accepted = (int, float) if cls is float else (cls,)
 
-    def exact(value: Any, _: Any) -> Any:
-        if type(value) not in accepted:
-            raise WrongType(_NAMES[cls], value)
-        return value
+    def exact(value: Any) -> Any:
+        return value if type(value) in accepted else Unreadable([((), wrong_type(_NAMES[cls], value))])
 
     return exact
 
 
-@cache
-def converter() -> Converter:
-    """The converter: exact types, no coercion, unknown keys refused."""
-    from cattrs import Converter
-    from cattrs.cols import list_structure_factory
-    from cattrs.gen import make_dict_structure_fn, override
+def _one_of(allowed: tuple[Any, ...]) -> Reader:
+    cls = type(allowed[0])
 
-    made = Converter(detailed_validation=True, forbid_extra_keys=True)
-    for cls in _NAMES:
-        made.register_structure_hook(cls, _exact(cls))
+    def one_of(value: Any) -> Any:
+        if type(value) is not cls:
+            return Unreadable([((), wrong_type(_NAMES.get(cls, "another value"), value))])
+        return value if value in allowed else Unreadable([((), _not_one_of(allowed, value))])
 
-    @made.register_structure_hook_factory(lambda hint: _origin(hint) is Literal)
-    def literal(hint: Any) -> Callable[[Any, Any], Any]:
-        allowed = get_args(hint)
-
-        def one_of(value: Any, _: Any) -> Any:
-            if type(value) is not type(allowed[0]):
-                raise WrongType(_NAMES.get(type(allowed[0]), "another value"), value)
-            if value not in allowed:
-                raise _NotOneOf(allowed, value)
-            return value
-
-        return one_of
-
-    @made.register_structure_hook_factory(lambda hint: _origin(hint) in (Union, types.UnionType))
-    def union(hint: Any) -> Callable[[Any, Any], Any]:
-        members = [member for member in get_args(hint) if member is not type(None)]
-        if len(members) == 1:  # what is optional may be left out; null is no way to say so
-            inner = made.get_structure_hook(members[0])
-            return lambda value, _: inner(value, members[0])
-        names = " or ".join(_NAMES.get(member, "another value") for member in members)
-
-        def scalar(value: Any, _: Any) -> Any:
-            if type(value) not in members:
-                raise WrongType(names, value)
-            return value
-
-        return scalar
-
-    @made.register_structure_hook_factory(lambda hint: _origin(hint) in (Mapping, dict))
-    def mapping(hint: Any) -> Callable[[Any, Any], Any]:
-        def an_object(value: Any, _: Any) -> Any:
-            if not isinstance(value, dict):
-                raise WrongType("an object", value)
-            return value
-
-        return an_object
-
-    @made.register_structure_hook_factory(lambda hint: _origin(hint) in (tuple, list))
-    def many(hint: Any) -> Callable[[Any, Any], Any]:
-        whole = get_origin(hint)
-        each = list_structure_factory(types.GenericAlias(list, get_args(hint)[:1]), made)  # type: ignore[arg-type]
-
-        def a_list(value: Any, _: Any) -> Any:
-            if not isinstance(value, list):  # cattrs itself would take a text for a list of its letters
-                raise WrongType("a list", value)
-            if len(value) > MOST_ENTRIES:
-                raise TooMany(len(value))
-            return whole(each(value, hint))
-
-        return a_list
-
-    @made.register_structure_hook_factory(attrs.has)
-    def record(cls: Any) -> Callable[[Any, Any], Any]:
-        names = {field.name: override(rename=field.wire) for field in fields_of(cls)}
-        each = make_dict_structure_fn(cls, made, _cattrs_forbid_extra_keys=True, **names)  # type: ignore[arg-type]
-
-        def an_object(value: Any, hint: Any) -> Any:
-            if not isinstance(value, dict):
-                raise WrongType("an object", value)
-            return each(value, hint)
-
-        return an_object
-
-    return made
+    return one_of
 
 
-# -- what cattrs says ------------------------------------------------------------------------------------------------
+def _any_of(members: list[Any]) -> Reader:
+    if len(members) == 1:  # what is optional may be left out; null is no way to say so
+        return reader(members[0])
+    names = " or ".join(_NAMES.get(member, "another value") for member in members)
+
+    def scalar(value: Any) -> Any:
+        return value if type(value) in members else Unreadable([((), wrong_type(names, value))])
+
+    return scalar
 
 
-def faults_of(error: BaseException, path: Path) -> Iterator[Fault]:
-    """Every fault in what cattrs raised, each at its path in the document."""
-    from cattrs.errors import (
-        BaseValidationError,
-        ClassValidationError,
-        ForbiddenExtraKeysError,
-        IterableValidationError,
-    )
-
-    if isinstance(error, IterableValidationError):
-        noted_entries, others = error.group_exceptions()
-        for inner, entry in noted_entries:
-            yield from faults_of(inner, (*path, entry.index))
-        for inner in others:
-            yield from faults_of(inner, path)
-    elif isinstance(error, ClassValidationError):
-        noted_fields, others = error.group_exceptions()
-        hints = {field.name: field.hint for field in fields_of(error.cl)}
-        for inner, note in noted_fields:
-            wire = camel(note.name)  # the note has the field's name, the KeyError the manifest's
-            place = (*path, wire)
-            if isinstance(inner, KeyError) and inner.args == (wire,):
-                yield missing_key(wire, place, hints.get(note.name))
-            else:
-                yield from faults_of(inner, place)
-        for inner in others:
-            yield from faults_of(inner, path)
-    elif isinstance(error, ForbiddenExtraKeysError):
-        known = [field.wire for field in fields_of(error.cl)] + ["kind"] * issubclass(error.cl, Capability)
-        for key in sorted(error.extra_fields):
-            yield unknown_key(key, known, path)
-    elif isinstance(error, WrongType):
-        yield wrong_type(error, path)
-    elif isinstance(error, _NotOneOf):
-        yield _not_one_of(error, path)
-    elif isinstance(error, TooMany):
-        yield too_many(error, path)
-    elif isinstance(error, BaseValidationError):
-        for inner in error.exceptions:
-            yield from faults_of(inner, path)
-    else:
-        message = f"{_subject(path)} does not fit: {shortened(str(error))}"
-        yield Fault("manifest-wrong-value", message, "see the documentation of the host application", path)
+def _an_object(value: Any) -> Any:
+    return value if isinstance(value, dict) else Unreadable([((), wrong_type("an object", value))])
 
 
-def missing_key(wire: str, path: Path, hint: Any = None) -> Fault:
-    """A required key that is not there."""
-    choices = f", one of {listed(get_args(hint))}" if get_origin(hint) is Literal else ""
-    return Fault("manifest-missing-key", f"{quoted(wire)} is missing", f"add {quoted(wire)}{choices}", path)
+def _list_of(whole: Callable[[list[Any]], Any], hint: Any) -> Reader:
+    def a_list(value: Any) -> Any:
+        if not isinstance(value, list):
+            return Unreadable([((), wrong_type("a list", value))])
+        if len(value) > MOST_ENTRIES:
+            return Unreadable([((), too_many(len(value)))])
+        read = reader(hint)
+        entries = [read(entry) for entry in value]
+        problems = _below((index, entry) for index, entry in enumerate(entries) if type(entry) is Unreadable)
+        return Unreadable(problems) if problems else whole(entries)
+
+    return a_list
 
 
-def unknown_key(key: str, known: Iterable[str], path: Path) -> Fault:
-    """A key that the object at the path may not have."""
-    return Fault(
-        "manifest-unknown-key", f"unknown key {quoted(key)}", did_you_mean(key, known), (*path, key), at_key=True
-    )
+def _record(cls: Any) -> Reader:
+    known = tuple(field.wire for field in fields_of(cls))
+    suggested = (*known, "kind") if issubclass(cls, Capability) else known
+    # its name, its key, what it is where that is a plain value, its reader, and the problem where it must be there
+    plan: list[tuple[str, str, Any, Reader, Problem | None]] = []  # at the first use: a field may be of its class
 
+    def a_record(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return Unreadable([((), wrong_type("an object", value))])
+        if not plan:
+            plan.extend(map(_planned, fields_of(cls)))
+        values: dict[str, Any] = {}
+        problems: list[tuple[Path, Problem]] = []
+        for name, wire, plain, read, missing in plan:
+            if wire in value:
+                found = value[wire]  # which is most often a text, where a text belongs
+                if type(found) is not plain and type(found := read(found)) is Unreadable:
+                    problems += _below([(wire, found)])
+                else:
+                    values[name] = found
+            elif missing is not None:
+                problems.append(((), missing))
+        if problems or len(values) != len(value):
+            problems += (((), unknown_key(key, suggested)) for key in sorted(value) if key not in known)
+            return Unreadable(problems, values)
+        try:
+            return cls(**values)
+        except Exception as error:  # noqa: BLE001 - a host's declaration may have validators of its own
+            return Unreadable([((), _refused(str(error)))], values)
+
+    return a_record
+
+
+def _planned(field: Field) -> tuple[str, str, Any, Reader, Problem | None]:
+    plain = field.hint if field.hint in _NAMES else None
+    missing = missing_key(field.wire, field.hint) if field.required else None
+    return field.name, field.wire, plain, reader(field.hint), missing
+
+
+def _below(found: Iterable[tuple[str | int, Unreadable]]) -> list[tuple[Path, Problem]]:
+    """The problems of values below one, each at its path from there."""
+    return [((part, *path), problem) for part, inner in found for path, problem in inner.problems]
+
+
+# -- in words --------------------------------------------------------------------------------------------------------
 
 _HOW_TO_WRITE = {
     "text": "put it in quotes",
@@ -271,27 +299,6 @@ _HOW_TO_WRITE = {
     "an object": "put it in braces",
     "a list": "put it in square brackets",
 }
-
-
-def wrong_type(error: WrongType, path: Path) -> Fault:
-    """A value of another type than it must have."""
-    fix = "leave the key out" if error.found is None else _HOW_TO_WRITE.get(error.expected, f"give {error.expected}")
-    return Fault(
-        "manifest-wrong-type", f"{_subject(path)} must be {error.expected}, not {_kind_of(error.found)}", fix, path
-    )
-
-
-def too_many(error: TooMany, path: Path) -> Fault:
-    """A list of more entries than a manifest may have."""
-    message = f"{_subject(path)} has {error.count} entries, and at most {MOST_ENTRIES} are read"
-    return Fault("manifest-too-many", message, "leave some out, or split the plugin", path)
-
-
-def _not_one_of(error: _NotOneOf, path: Path) -> Fault:
-    allowed = [str(one) for one in error.allowed]
-    near = nearest(str(error.found), allowed)
-    fix = f"did you mean {quoted(near)}?" if near is not None else f"use one of {listed(allowed)}"
-    return Fault("manifest-not-one-of", f"{quoted(str(error.found))} is not one of {listed(allowed)}", fix, path)
 
 
 def _subject(path: Path) -> str:

@@ -1,9 +1,8 @@
 """Plain data to classes: a document's shape, with every fault at once (design 4).
 
-cattrs structures each entry as a whole, which is fast. Only where that fails is the entry looked at field by field:
-what is well formed is kept beside a neutral value for the rest, so that the rules can judge the whole manifest at once.
-Such a draft never leaves this room: it always comes with faults, and a rule that only speaks of a neutral value is not
-heard (`reading`).
+Where an entry cannot be read as a whole, what is well formed of it is kept beside a neutral value for the rest, so that
+the rules can judge the whole manifest at once. Such a draft never leaves this room: it always comes with faults, and a
+rule that only speaks of a neutral value is not heard (`reading`).
 """
 
 from __future__ import annotations
@@ -22,12 +21,11 @@ from yazcore.manifest.places import MOST_FAULTS, Fault, Path
 from yazcore.manifest.records import (
     MOST_ENTRIES,
     Field,
-    TooMany,
-    WrongType,
-    converter,
-    faults_of,
+    Problem,
+    Unreadable,
     fields_of,
     missing_key,
+    reader,
     too_many,
     unchecked,
     unknown_key,
@@ -65,7 +63,6 @@ class _Structuring:
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
-        self._converter = converter()
         self.faults: list[Fault] = []
 
     def manifest(self, document: Any) -> Manifest | None:
@@ -106,7 +103,7 @@ class _Structuring:
         if not self._is_object(value, path):
             return None
         if "kind" not in value:
-            self._report([missing_key("kind", (*path, "kind"))])
+            self._note(missing_key("kind"), path)
             return None
         name = self._try(value["kind"], str, (*path, "kind"))
         if name is None:
@@ -120,59 +117,59 @@ class _Structuring:
 
     def _entries(self, cls: type, value: Any, path: Path) -> tuple[Any, ...]:
         if not self._is_list(value, path):
-            return (self._draft(cls, None),)
+            return (_draft(cls, {}),)
+        read = reader(cls)
         entries = []
         for index, entry in enumerate(value):
-            found = self._try(entry, cls, (*path, index))
-            entries.append(found if found is not None else self._draft(cls, entry))
+            found = read(entry)
+            if type(found) is Unreadable:
+                self._report(found.faults((*path, index)))
+                found = _draft(cls, found.values)
+            entries.append(found)
         return tuple(entries)
 
-    def _draft(self, cls: type, value: Any) -> Any:
-        """An entry that has faults, as far as it can be read. Its faults are reported already."""
-        given = value if isinstance(value, dict) else {}
-        return unchecked(cls, {field.name: self._drafted(field, given) for field in fields_of(cls)})
-
-    def _drafted(self, field: Field, given: Mapping[str, Any]) -> Any:
-        try:
-            return self._converter.structure(given[field.wire], field.hint)
-        except Exception:  # noqa: BLE001 - reported already, whatever it is
-            return field.stand_in()
-
     def _field(self, field: Field, value: Mapping[str, Any], path: Path) -> Any:
-        place = (*path, field.wire)
         if field.wire not in value:
             if field.required:
-                self._report([missing_key(field.wire, place, field.hint)])
+                self._note(missing_key(field.wire, field.hint), path)
             return field.stand_in()
-        found = self._try(value[field.wire], field.hint, place)
+        found = self._try(value[field.wire], field.hint, (*path, field.wire))
         return field.stand_in() if found is None else found
 
     def _try(self, value: Any, hint: Any, path: Path) -> Any:
         """The value as that type, or None and its faults."""
-        try:
-            return self._converter.structure(value, hint)
-        except Exception as error:  # noqa: BLE001 - a host's declaration may have validators of its own
-            self._report(faults_of(error, path))
+        found = reader(hint)(value)
+        if type(found) is Unreadable:
+            self._report(found.faults(path))
             return None
+        return found
+
+    def _note(self, problem: Problem, path: Path) -> None:
+        self._report([problem(path)])
 
     def _report(self, faults: Iterable[Fault]) -> None:
         self.faults += islice(faults, MOST_FAULTS + 1 - len(self.faults))
 
     def _is_object(self, value: Any, path: Path) -> bool:
         if not isinstance(value, dict):
-            self._report([wrong_type(WrongType("an object", value), path)])
+            self._note(wrong_type("an object", value), path)
         return isinstance(value, dict)
 
     def _is_list(self, value: Any, path: Path) -> bool:
         if not isinstance(value, list):
-            self._report([wrong_type(WrongType("a list", value), path)])
+            self._note(wrong_type("a list", value), path)
             return False
         if len(value) > MOST_ENTRIES:
-            self._report([too_many(TooMany(len(value)), path)])
+            self._note(too_many(len(value)), path)
         return len(value) <= MOST_ENTRIES
 
     def _known_keys(self, value: Mapping[str, Any], known: list[str], path: Path) -> None:
-        self._report(unknown_key(key, known, path) for key in value if key not in known)
+        self._report(unknown_key(key, known)(path) for key in value if key not in known)
+
+
+def _draft(cls: type, values: Mapping[str, Any]) -> Any:
+    """An entry that has faults, as far as it could be read."""
+    return unchecked(cls, {field.name: values.get(field.name, field.stand_in()) for field in fields_of(cls)})
 
 
 def _unknown_kind(name: str, contract: Contract, path: Path) -> Fault:
