@@ -169,7 +169,7 @@ def packages(modules: set[str], *names: str) -> set[str]:
     return {name for name in names if any(one == name or one.startswith(f"{name}.") for one in modules)}
 
 
-HEAVY = ("mcp", "pydantic", "keyring", "fluent", "jsonschema", "cattrs", "filelock", "asyncio", "rich")
+HEAVY = ("mcp", "pydantic", "keyring", "fluent", "jsonschema", "filelock", "asyncio", "rich")
 
 
 def test_importing_yazcore_loads_no_room_and_nothing_heavy(tmp_path: Path) -> None:
@@ -179,15 +179,35 @@ def test_importing_yazcore_loads_no_room_and_nothing_heavy(tmp_path: Path) -> No
     assert packages(modules, *HEAVY, "attr", "pluggy", "click") == set()
 
 
-def test_listing_plugins_loads_no_mcp_no_pydantic_no_keyring(tmp_path: Path) -> None:
-    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins")
-    assert "yazcore.manifest.reading" in modules
-    assert packages(modules, "mcp", "pydantic", "keyring") == set()
+COSTLY = (
+    *HEAVY, "importlib.metadata", "importlib_metadata", "anyio", "msgspec", "babel", "idna", "http", "ssl", "logging",
+    "tempfile", "random", "hashlib", "difflib", "csv", "email", "zipfile", "tomllib", "subprocess",
+    "yazcore.host", "yazcore.granting", "yazcore.activation", "yazcore.catalogue", "yazcore.gate", "yazcore.runtimes",
+    "yazcore.mcp", "yazcore.serving", "yazcore.design_rules", "yazcore.manifest.comparison",
+    "yazcore.manifest.checking", "yazcore.manifest.schemas", "yazcore.manifest.preview", "yazcore.manifest.packed",
+    "yazcore.writing.application", "yazcore.writing.projects", "yazcore.writing.plugins",
+)  # fmt: skip
+"""What no listing loads: whole rooms, other people's libraries, and what is small but brings others along."""
+
+LISTINGS = [("plugins",), ("plugins", "--json"), ("show", "typst", "--json"), ("denials", "typst"), ("--help",)]
+
+PAGES = [("show", "typst"), ("preview", "typst"), ("diff", "typst", "typst")]
+"""What reads texts, too, and may draw."""
 
 
-def test_listing_plugins_loads_texts_schemas_locks_and_colours_only_where_they_are_needed(tmp_path: Path) -> None:
-    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins", "--json")
-    assert packages(modules, "fluent", "jsonschema", "filelock", "asyncio", "rich") == set()
+@pytest.mark.parametrize("arguments", LISTINGS, ids=" ".join)
+def test_a_listing_loads_nothing_costly(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    modules = loaded("from yazcore.cli import main; main()", tmp_path, *arguments)
+    assert "yazcore.cli" in modules
+    assert packages(modules, *COSTLY) == set()
+
+
+@pytest.mark.parametrize("arguments", PAGES, ids=" ".join)
+def test_a_page_loads_neither_mcp_nor_what_runs_plugins(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    modules = loaded("from yazcore.cli import main; main()", tmp_path, *arguments)
+    assert "fluent.runtime" in modules
+    never = ("mcp", "pydantic", "keyring", "filelock", "asyncio", "yazcore.host", "yazcore.activation")
+    assert packages(modules, *never, "yazcore.runtimes", "yazcore.writing.plugins") == set()
 
 
 def test_listing_plugins_runs_no_code_of_a_plugin(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_small_commands_load_no_plugin_machinery(yaz: Shell, arguments: tuple[st
     done = yaz.run(*arguments, environment={"PYTHONPROFILEIMPORTTIME": "1"})
     loaded = {line.rpartition("|")[2].strip() for line in done.err.splitlines() if line.startswith("import time:")}
     assert "yazcore.cli" in loaded
-    heavy = {"mcp", "pydantic", "jsonschema", "fluent", "rich", "cattrs", "keyring", "asyncio", "yazcore.host"}
+    heavy = {"mcp", "pydantic", "jsonschema", "fluent", "rich", "keyring", "asyncio", "yazcore.host"}
     assert heavy & loaded == set()
 
 

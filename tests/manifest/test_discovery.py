@@ -498,9 +498,7 @@ def test_a_shipped_plugin_with_a_broken_manifest_has_its_folders_name(tmp_path: 
 
 def test_discovery_loads_none_of_the_libraries_that_cost_a_listing_its_speed(tmp_path: Path) -> None:
     distribution(tmp_path)
-    heavy = (
-        "cattrs jsonschema fluent filelock asyncio importlib.metadata importlib_metadata rich mcp pydantic keyring csv"
-    )
+    heavy = "jsonschema fluent filelock asyncio importlib.metadata importlib_metadata rich mcp pydantic keyring csv"
     program = (
         "import sys\n"
         "from yazcore.contract import Contract\n"
