@@ -174,6 +174,7 @@ def refresh(host: Host) -> list[dict[str, Any]]:
             host.deactivate(plugin_id, "disabled", "it is switched off")
         elif active.origin == "installed" and (grant is None or not grant.given):
             host.deactivate(plugin_id, "held", "it has not been granted")
+    host.servers.refresh()
     return [status.as_json() for status in host.activate()]
 
 

@@ -16,6 +16,8 @@ from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Protocol, TypeVar
 
+import anyio.to_thread
+
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Frame, frame_of
 from yazcore.capabilities.errors import Cancelled, ServiceError
@@ -71,7 +73,8 @@ class McpServers:
         `seconds` bounds the request; it never takes longer than the call that it serves.
         """
         frame, left = self._asking.frame(seconds)
-        return self._asking.covered(server, _waited(frame, self._asking.tools(frame, server, left), server, left))
+        self._asking.require(frame, server, None)
+        return self._asking.covered(server, _waited(frame, self._asking.remote.tools(server, left), server, left))
 
     def call(
         self, server: str, tool: str, arguments: dict[str, Any] | None = None, *, seconds: float | None = None
@@ -82,7 +85,8 @@ class McpServers:
         `seconds` as for `tools`. What the server did before it was too late stays done.
         """
         frame, left = self._asking.frame(seconds)
-        return _waited(frame, self._asking.call(frame, server, tool, arguments, left), server, left)
+        self._asking.require(frame, server, tool)
+        return _waited(frame, self._asking.remote.call(server, tool, arguments, left), server, left)
 
     @property
     def aio(self) -> AioMcpServers:
@@ -103,14 +107,16 @@ class AioMcpServers:
     async def tools(self, server: str, *, seconds: float | None = None) -> list[dict[str, Any]]:
         """As `McpServers.tools`."""
         frame, left = self._asking.frame(seconds)
-        return self._asking.covered(server, await _awaited(self._asking.tools(frame, server, left), server))
+        await anyio.to_thread.run_sync(self._asking.require, frame, server, None)
+        return self._asking.covered(server, await _awaited(self._asking.remote.tools(server, left), server))
 
     async def call(
         self, server: str, tool: str, arguments: dict[str, Any] | None = None, *, seconds: float | None = None
     ) -> dict[str, Any]:
         """As `McpServers.call`."""
         frame, left = self._asking.frame(seconds)
-        return await _awaited(self._asking.call(frame, server, tool, arguments, left), server)
+        await anyio.to_thread.run_sync(self._asking.require, frame, server, tool)
+        return await _awaited(self._asking.remote.call(server, tool, arguments, left), server)
 
 
 class McpServer:
@@ -130,12 +136,12 @@ class McpServer:
 
 
 class _Asking:
-    """What both faces do before they wait: the frame, the broker, the request."""
+    """What both faces do before they ask: the frame, and the broker."""
 
     def __init__(self, broker: Broker, plugin: str, remote: RemoteServers) -> None:
         self._broker = broker
         self._plugin = plugin
-        self._remote = remote
+        self.remote = remote
 
     def frame(self, seconds: float | None) -> tuple[Frame, float]:
         """The frame of this moment, and how long a request may take in it.
@@ -153,25 +159,16 @@ class _Asking:
             seconds = left if math.isfinite(left) else SECONDS
         return frame, min(left, seconds)
 
-    def tools(self, frame: Frame, server: str, seconds: float) -> Future[list[dict[str, Any]]]:
-        server = _text(server)
-        self._broker.require(McpRequest(server=server), frame)
-        return self._remote.tools(server, seconds)
-
-    def call(self, frame: Frame, server: str, tool: str, arguments: Any, seconds: float) -> Future[dict[str, Any]]:
-        server, tool = _text(server), _text(tool)
-        self._broker.require(McpRequest(server=server, tool=tool, read=self._remote.reads(server, tool)), frame)
-        return self._remote.call(server, tool, arguments, seconds)
+    def require(self, frame: Frame, server: str, tool: str | None) -> None:
+        """Whether the plugin may ask this. It may wait for the user's word, and so for a while."""
+        if type(server) is not str or not (tool is None or type(tool) is str):
+            raise TypeError("servers and tools are named by a str")
+        read = tool is not None and self.remote.reads(server, tool)
+        self._broker.require(McpRequest(server=server, tool=tool, read=read), frame)
 
     def covered(self, server: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those tools that a capability of this plugin covers."""
         return [one for one in tools if self._broker.allows(McpRequest(server=server, tool=one["name"]))]
-
-
-def _text(name: Any) -> str:
-    if type(name) is not str:
-        raise TypeError("servers and tools are named by a str")
-    return name
 
 
 def _waited(frame: Frame, future: Future[T], server: str, seconds: float) -> T:

@@ -7,7 +7,7 @@ that it runs on, are loaded and started with the first one that is reached.
 from __future__ import annotations
 
 import asyncio
-import threading
+import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,7 +45,6 @@ class Servers:
         self._home = home
         self._secrets = secrets
         self._store = SeenStore(home)
-        self._lock = threading.Lock()
         self._remotes: dict[str, Remote] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         self._loop = LoopThread("yaz-servers")
@@ -94,6 +93,22 @@ class Servers:
         except ServerFault as fault:
             words = f"; its last words: {fault.detail[-_LONGEST_WORDS:]}" if fault.detail else ""
             raise YazError(fault.code, f"{fault.message}{words}", _FIXES.get(fault.code, "")) from None
+
+    def refresh(self) -> None:
+        """Leave the servers that are no longer in the settings, or stand there otherwise. Does not wait for it."""
+
+        async def leave() -> None:
+            for name, known in tuple(self._remotes.items()):
+                try:
+                    settings = read_server(self._home, name)
+                except YazError:
+                    settings = None
+                if settings != known.settings:
+                    self._leave_one(self._remotes.pop(name))
+
+        if self._remotes:
+            with contextlib.suppress(RuntimeError):
+                self._loop.submit(leave())
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -145,14 +160,17 @@ class Servers:
         known = self._remotes.get(settings.name)
         if known is None or known.settings != settings:
             if known is not None:
-                task = asyncio.get_running_loop().create_task(known.close())
-                self._leaving.add(task)
-                task.add_done_callback(self._leaving.discard)
+                self._leave_one(known)
             known = self._remotes[settings.name] = Remote(
                 settings, values=lambda: self._values(settings), seen=lambda: self._seen(settings),
                 in_thread=self._in_thread,
             )  # fmt: skip
         return known
+
+    def _leave_one(self, remote: Remote) -> None:
+        task = asyncio.get_running_loop().create_task(remote.close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
 
     async def _usable(self, remote: Remote, seconds: float) -> list[dict[str, Any]]:
         found = await remote.definitions(seconds)
