@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from yazcore.check import Report
 from yazcore.contract import Contract
 from yazcore.design_rules.documents import MOST_BYTES, parse, read
 from yazcore.design_rules.engine import Selection, judge
-from yazcore.design_rules.plugins import plugin_surface
+from yazcore.design_rules.plugins import case_of_target, plugin_surface
+from yazcore.design_rules.review import Item, review
 from yazcore.design_rules.surface import Surface
 from yazcore.design_rules.view import View
 from yazcore.manifest.targets import open_target
@@ -24,6 +26,21 @@ def check_listing(file: Path, selection: Selection, *, before: Surface | None = 
     surface = read(parse(data))
     outcome = judge(View(surface, before), selection, text=data.decode("utf-8"))
     return Report(findings=outcome.findings, waived=outcome.waived, file=file.name)
+
+
+def review_of(
+    target: str, contract: Contract, selection: Selection, *, shipped: Sequence[Path] = ()
+) -> tuple[Item, ...]:
+    """What a reviewer has to answer about a plugin or a list, with what is known of it. Nothing is run.
+
+    Raises `YazError` as `surface_before` does.
+    """
+    if target.endswith(".json") and Path(target).is_file():
+        return review(View(read(parse(_bytes_of(Path(target))))), selection)
+    case = case_of_target(open_target(target, contract, shipped=shipped), contract)
+    if case is None:
+        raise YazError("target-without-manifest", f"{target!r} holds no manifest that could be read", "give a plugin")
+    return review(case.view, selection)
 
 
 def surface_before(target: str | None, contract: Contract) -> Surface | None:

@@ -203,3 +203,24 @@ def test_the_same_finding_has_the_same_fingerprint_after_lines_have_moved(tmp_pa
     second = sarif(listing(tmp_path, {**CLOSED, "name": "another_clock"}, OPEN))["results"][-1]
     assert first["locations"] != second["locations"]
     assert first["partialFingerprints"] == second["partialFingerprints"] != {}
+
+
+# -- the reviewer -----------------------------------------------------------------------------------------------------
+
+
+def test_the_review_says_what_is_open_and_what_is_known(tmp_path: Path) -> None:
+    where = project(tmp_path, provides={"tools": [ECHO]})
+    (tmp_path / "yaz_plugin_demo" / "review.toml").write_text('[decisions]\ntask-cut = "One tool, one task."\n')
+    result = run(str(where), "--review")
+    lines = result.stdout.splitlines()
+    assert "  answered: One tool, one task." in lines
+    assert "  open" in lines
+    assert '  known: it only reads with "echo"' in lines
+    assert lines[-1] == "12 of 13 open"
+    assert result.exit_code == 0
+
+
+def test_the_review_is_given_to_programs_too(tmp_path: Path) -> None:
+    document = json.loads(run(listing(tmp_path, OPEN), "--review", "--json").stdout)
+    assert [one["key"] for one in document][:2] == ["task-cut", "stable-uris"]
+    assert document[0]["answer"] is None

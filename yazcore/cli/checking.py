@@ -16,6 +16,7 @@ from yazcore.writing.contract import SHIPPED, YAZ
 
 if TYPE_CHECKING:
     from yazcore.check import Report
+    from yazcore.design_rules.review import Item
     from yazcore.design_rules.rule import Finding
 
 _FORMATS = ("text", "json", "sarif")
@@ -28,11 +29,12 @@ _FORMATS = ("text", "json", "sarif")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave this design rule out; may be given again.")
 @click.option("--strict", is_flag=True, help="Exit 1 for suspicions, too.")
 @click.option("--since", metavar="OLD", help="Hold names and texts against a release before.")
+@click.option("--review", is_flag=True, help="Print what a reviewer has to answer, and what is known of it.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 def check(
-    target: str, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool, since: str | None, form: str,
-    as_json: bool,
+    target: str, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool, since: str | None,
+    review: bool, form: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Check TARGET: a plugin's folder (its package, or the project that holds it), its wheel or sdist, an installed id,
     or a JSON file with the tools/list of any MCP server.
@@ -45,6 +47,11 @@ def check(
     from yazcore.design_rules.rules import RULES
 
     selection = chosen(RULES, select, ignore)
+    if review:
+        from yazcore.judging import review_of
+
+        _print_review(review_of(target, YAZ, selection, shipped=SHIPPED), as_json or form == "json")
+        return
     # What the plugin prints while it is imported must not get between the lines of a report.
     with contextlib.redirect_stdout(sys.stderr):
         if _is_listing(target):
@@ -103,6 +110,26 @@ def _print(report: Report, static: bool) -> None:
 def _line(finding: Finding) -> str:
     place = f"{finding.line}:{finding.column} " if finding.line is not None else ""
     return f"{finding.severity}: {place}{finding.subject} [{finding.rule}] {finding.message}. {finding.change}"
+
+
+def _print_review(items: Sequence[Item], as_json: bool) -> None:
+    if as_json:
+        print_json([one.as_json() for one in items])
+        return
+    for one in items:
+        click.echo(harmless(f"{one.key}: {one.asks}"))
+        if one.answer is not None:
+            click.echo(harmless(f"  answered: {' '.join(one.answer.split())}"))
+        else:
+            click.echo("  open")
+            for line in one.also:
+                click.echo(f"  ask also: {line}")
+        for line in one.knows:
+            click.echo(harmless(f"  known: {line}"))
+        for line in one.found:
+            click.echo(harmless(f"  look at: {line}"))
+    open_ones = sum(one.answer is None for one in items)
+    click.echo(f"{open_ones or 'nothing'} of {len(items)} open")
 
 
 def _count(faults: Sequence[object], what: str) -> str:

@@ -80,7 +80,10 @@ GENERIC_OBJECTS = word_set(
 )
 """Objects that name no task either: what `run` and `execute` take in a mirror of a backend."""
 
-VERBS = READING | CHANGING | GENERIC
+TRYING = frozenset({"draft", "prepare", "compose", "plan", "simulate"})
+"""Verbs of which only the text tells whether anything happens (G37)."""
+
+VERBS = READING | CHANGING | GENERIC | TRYING
 
 STOP_WORDS = word_set(
     """

@@ -14,7 +14,7 @@ tool-list-diagnostics = Nennt, was der letzte compile eines Projekts beanstandet
 tool-read-document = Liest Zeilen eines Dokuments, mit der Revision, die edit_document braucht. Weiter geht es bei nextLine, wenn es nicht null ist. Für den Aufbau eines Projekts ist read_outline billiger.
 tool-compile = Übersetzt ein Projekt in ein PDF und sagt, ob eines entstand (succeeded) und ob Fehler gemeldet wurden (hasErrors); beides kann wahr sein. Gibt die ersten Meldungen; alle hat list_diagnostics. Ändert keine Dokumente.
 tool-create-document = Legt ein neues Dokument mit dem gegebenen Text an. Scheitert, wenn es eines mit diesem Pfad gibt: das ändert edit_document.
-tool-edit-document = Ersetzt eine Stelle eines Dokuments: old, Zeichen für Zeichen aus read_document, muss genau einmal vorkommen, und revision muss die eben gelesene sein. Sonst wird nichts geschrieben. Danach zeigt compile die Wirkung.
+tool-edit-document = Ersetzt eine Stelle eines Dokuments: old, Zeichen für Zeichen aus read_document, muss genau einmal vorkommen, und revision muss die eben gelesene sein. Sonst wird nichts geschrieben; was dort stand, ist überschrieben. Danach zeigt compile die Wirkung.
 
 resource-tools = Werkzeuge
 resource-tools-text = Jedes Werkzeug mit Wirkung (posture), Geltungsbereich, Berechtigung und Parametern.

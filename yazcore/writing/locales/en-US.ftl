@@ -16,7 +16,7 @@ tool-list-diagnostics = Lists what the last compile of a project found wrong, er
 tool-read-document = Reads lines of one document, with the revision that edit_document needs. Go on at nextLine where it is not null. To see how a project is built, read_outline costs less.
 tool-compile = Compiles a project to a PDF and says whether one was made (succeeded) and whether errors were reported (hasErrors); both can be true. Gives the first diagnostics; list_diagnostics has all of them. Documents are not changed.
 tool-create-document = Makes a new document with the given text. Fails where one of that path exists: that one is changed with edit_document.
-tool-edit-document = Replaces one passage of a document: old, copied character for character from read_document, must be there exactly once, and revision must be the one just read. Nothing is written otherwise. Compile afterwards to see the effect.
+tool-edit-document = Replaces one passage of a document: old, copied character for character from read_document, must be there exactly once, and revision must be the one just read. Nothing is written otherwise; what was there is overwritten. Compile afterwards to see the effect.
 
 resource-tools = Tools
 resource-tools-text = Every tool with posture, scope, permission and parameters.
