@@ -305,7 +305,10 @@ def test_a_denied_global_tool_names_the_permission(bench: Bench, grant: Permissi
     outcome = bench.call("demo__admin", {}, holder(grant))
     assert outcome == Outcome(
         is_error=True,
-        text="demo__admin needs the permission demo:write, which you do not have.",
+        text=(
+            "demo__admin needs the permission demo:write, which you do not have; "
+            "console://permissions shows what you may do."
+        ),
     )
     assert bench.calls == []
 

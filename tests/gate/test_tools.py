@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,3 +151,32 @@ def test_a_result_that_no_plugin_may_give_is_told_by_its_code_and_is_no_crash(ho
         "plugin may answer (result-too-large). Ask for less; its author can page or publish it."
     )
     assert outcomes(host)[-1] == "too-large"
+
+
+PARTS = """
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("draw", self.draw)]
+
+    def draw(self, context, arguments):
+        size = arguments["size"]
+        return Result(text="See:", parts=[Image(bytes(size), "image/png"), Embedded("yaz://demo/x", "y" * size)])
+"""
+
+
+def test_pictures_and_documents_count_and_are_kept_when_they_do_not_fit(tmp_path: Path, home: Home) -> None:
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+    with running(tmp_path, home, PARTS, provides={"tools": [tool("draw", inputSchema=schema, maxResult=2000)]}) as host:
+        fits = call(host, "demo__draw", {"size": 700})
+        assert (fits.is_error, len(fits.parts)) == (False, 2)
+        large = call(host, "demo__draw", {"size": 900})
+        assert (large.is_error, large.parts) == (True, ())
+        content = asyncio.run(host.gate.read_resource(OWNER, large.links[0].uri))
+        kept = json.loads(json.loads(str(content.data))["text"])
+        assert kept["text"] == "See:"
+        assert base64.b64decode(kept["parts"][0]["data"]) == bytes(900)
+        assert kept["parts"][1] == {"type": "resource", "resource": {"uri": "yaz://demo/x", "text": "y" * 900}}

@@ -23,6 +23,7 @@ from yazcore import (
     Host,
     Own,
     Page,
+    Resource,
     ScopeKind,
     Tool,
     hookimpl,
@@ -102,6 +103,7 @@ CONTRACT = Contract(
     host="console",
     version="2026.9.1",
     reserved=frozenset({"console"}),
+    schemes=("console",),
     contribution_kinds=(*CONTRIBUTION_KINDS, PANELS),
     scope_kinds=(GLOBAL, CLUSTER),
     hookspecs=(*HOOKSPECS, ConsoleHooks),
@@ -127,12 +129,38 @@ class ConsoleTools:
     def provide_tools(self) -> list[Tool]:
         return [Tool("list_clusters", self.list_clusters), Tool("help", self.help)]
 
+    @hookimpl
+    def provide_resources(self) -> list[Resource]:
+        return [
+            Resource("console://tools", lambda context, values: self._host().tools_document()),
+            Resource("console://permissions", lambda context, values: self._host().permissions_document()),
+            Resource("console://clusters", lambda context, values: {"clusters": self._visible(context)}),
+            Resource("console://cluster/{clusterId}", self.cluster, lambda *asked: list(self._clusters)),
+        ]
+
     def list_clusters(self, context: Any, arguments: dict[str, Any]) -> Page:
-        return Page([{"clusterId": one.id, "name": one.name} for one in self._clusters.values()])
+        return Page(self._visible(context))
+
+    def cluster(self, context: Any, values: dict[str, str]) -> dict[str, str]:
+        return {"clusterId": values["clusterId"], "name": self._clusters[values["clusterId"]].name}
+
+    def _visible(self, context: Any) -> list[dict[str, str]]:
+        """The clusters on which the caller may do something."""
+        host = self._host()
+        declared = [tool.declaration for tool in host.catalogue.now.tools.values()]
+        actions = {"console:see", *(one.permission for one in declared if one.scope == "cluster")}
+        return [
+            {"clusterId": one.id, "name": one.name}
+            for one in self._clusters.values()
+            if any(host.may(context.call.principal, action, "cluster", one.id) for action in actions)
+        ]
 
     def help(self, context: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+        return self._host().help(arguments.get("topic"))
+
+    def _host(self) -> Host:
         assert self.host is not None
-        return self.host.help(arguments.get("topic"))
+        return self.host
 
 
 def console(
