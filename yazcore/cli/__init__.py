@@ -32,6 +32,7 @@ _COMMANDS = {
     "diff": ("yazcore.cli.comparing", "Show what another version of a plugin asks for, adds, removes and changes."),
     "check": ("yazcore.cli.checking", "Check a plugin, or any server's tools: violations, differences, design rules."),
     "manifest": ("yazcore.cli.manifest", "Write the part of a manifest that a plugin's code knows."),
+    "registry": ("yazcore.cli.registry", "Make an index of plugins from wheels, or look for a plugin in one."),
     "new": ("yazcore.cli.authors", "Start a plugin from the template."),
     "tools": ("yazcore.cli.calls", "List the tools as an agent sees them."),
     "call": ("yazcore.cli.calls", "Call one tool."),
