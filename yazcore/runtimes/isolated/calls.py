@@ -20,6 +20,7 @@ from yazcore.runtimes.isolated.answers import UNPACK
 from yazcore.runtimes.isolated.crossing import error_from
 from yazcore.runtimes.isolated.link import Link
 from yazcore.runtimes.isolated.wire import RESULT, Later
+from yazcore.runtimes.values import NotPortable
 
 PATIENCE_SECONDS = 10.0
 """How long a call without a deadline may go on when nobody waits for it any more, in seconds."""
@@ -90,6 +91,11 @@ def failure_of(frame: Frame, why: str) -> Failure:
     return Failure(frame.plugin, frame.version, frame.where, "WorkerEnded", f"its worker was ended: {why}", "")
 
 
+def not_portable(error: NotPortable, frame: Frame) -> Failure:
+    """That a hook's argument, or what it returned, is no plain data, and so nothing for a worker."""
+    return Failure(frame.plugin, frame.version, frame.where, "hook-not-portable", str(error), "")
+
+
 def _there(value: Any) -> Any:
     return value.value() if isinstance(value, Later) else value
 
@@ -104,7 +110,9 @@ def hook_value(kind: int, name: str, value: Any, frame: Frame) -> Any:
     if kind == RESULT:
         return value
     error = error_from(name, value, frame)
-    if isinstance(error, Exception):
+    if isinstance(error, NotPortable):
+        error = not_portable(error, frame)
+    elif isinstance(error, Exception):
         error = Failure.of(error, frame.plugin, frame.version, frame.where)
     raise HookFailed(error)
 

@@ -184,8 +184,10 @@ def received(value: Any, kind: type) -> Any:
 
 
 def _made(item: Any, kind: type) -> Any:
-    if type(item) is not dict or item.get("class") != class_name(kind) or type(item.get("fields")) is not dict:
-        return Foreign(_name(item, "name") if "class" in item else _name(item, "foreign"))
+    if type(item) is not dict or "class" not in item:
+        return Foreign(_name(item, "foreign"))
+    if item["class"] != class_name(kind) or type(item.get("fields")) is not dict:
+        return Foreign(_name(item, "name"))
     fields = attrs.fields(kind)
     if item["fields"].keys() != {field.name for field in fields}:
         return Foreign(kind.__name__)

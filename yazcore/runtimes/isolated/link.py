@@ -41,7 +41,7 @@ _MOST_PARTS = 2 * MAX_BYTES
 _MOST_BACKLOG = MAX_BYTES
 _LOW_BACKLOG = 8 * 2**20
 _STALL_SECONDS = 30.0
-_HOW_SECONDS = 0.5
+_HOW_SECONDS = 2.0
 _MOST_LINES = 1000
 _MOST_REPORTS = 64
 
@@ -262,8 +262,8 @@ class Link:
         return allowance.spend(length)
 
     def _answered(self, kind: int, number: int, name: str, value: Any) -> None:
-        call = self._open.pop(number, None)
         parts = self._joined("result-part", number)
+        call = self._open.get(number)
         if call is None:
             if not 0 < number <= self._last:
                 raise wire.Broken("an answer to a call that was never made")
@@ -272,6 +272,8 @@ class Link:
             if not call.takes_bytes:
                 raise wire.Broken("bytes where none can be")
             value = parts
+        if self._open.pop(number, None) is None:  # it was lost a moment ago
+            return
         lane = self._lanes.pop(number, None)
         if lane is not None:  # after what it has reported
             lane.put(lambda: call.answered(kind, name, value))

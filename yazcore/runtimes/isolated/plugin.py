@@ -28,7 +28,7 @@ from yazcore.runtimes.facade import (
     shaped_by,
 )
 from yazcore.runtimes.isolated.answers import HOW
-from yazcore.runtimes.isolated.calls import HookFailed, Promise, failure_of
+from yazcore.runtimes.isolated.calls import HookFailed, Promise, failure_of, not_portable
 from yazcore.runtimes.isolated.clock import Clock
 from yazcore.runtimes.isolated.crossing import RemoteHandler, received
 from yazcore.runtimes.isolated.generation import Generation
@@ -110,7 +110,7 @@ class IsolatedPlugin:
                 arguments = portable(dict(zip(names, args, strict=True)))
                 return self._asked(self._ready(HOOK_SECONDS), number, arguments, frame, HOOK_SECONDS)
             except NotPortable as error:
-                self._failed(self._failure(form.hook, "hook-not-portable", str(error)))
+                self._failed(not_portable(error, frame))
             except PluginFailed as problem:
                 self._failed(problem.failure or self._failure(form.hook, "Overdue", str(problem)), problem)
             return None

@@ -31,10 +31,10 @@ SPAWN_SECONDS = 10.0
 
 PRELOAD = (
     "anyio", "anyio.to_thread", "anyio._backends._asyncio", "asyncio", "attrs", "contextvars", "dataclasses",
-    "datetime", "decimal", "email.message", "hashlib", "json", "logging", "msgspec", "pluggy", "random", "sqlite3",
-    "tempfile", "typing", "unicodedata", "urllib.parse", "uuid", "zoneinfo",
+    "datetime", "decimal", "email.message", "hashlib", "json", "logging", "msgspec", "pluggy", "random", "tempfile",
+    "typing", "unicodedata", "urllib.parse", "uuid", "zoneinfo",
 )  # fmt: skip
-"""What most plugins import: loaded once, shared by every worker."""
+"""What most plugins import: loaded once, shared by every worker. Not SQLite: it keeps where temporary files go."""
 
 _ZYGOTE = Path(__file__).with_name("zygote.py")
 _MOST_MESSAGE = 8192
