@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-NAMES = ("hooks", "discovery", "listing", "mcp_call", "search")
+NAMES = ("hooks", "guard", "discovery", "listing", "mcp_call", "search")
 
 
 def main() -> int:

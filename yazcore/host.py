@@ -61,6 +61,8 @@ from yazcore.violations import Violation, YazError, errors
 if TYPE_CHECKING:
     import pluggy
 
+    from yazcore.runtimes.watching import Watch
+
 COMMAND_SECONDS = 600.0
 """How long a contributed command may take, in seconds."""
 
@@ -93,6 +95,9 @@ class Host:
       application's own database); None: the grants that each principal carries.
     * `locale`: the language of what people and models read, fixed here.
     * `discover`: whether installed plugins are looked for, those in folders of their own (`yaz install`) included.
+    * `ask`: asks the user for what a plugin declares as optional, at its first use; None: it is refused then.
+    * `guard`: whether an audit hook of this process watches trusted plugins for accidents (`runtimes.watching`): an
+      effect on the whole process, and no boundary.
     """
 
     def __init__(
@@ -107,6 +112,7 @@ class Host:
         locale: str = "en-US",
         discover: bool = True,
         ask: AskUser | None = None,
+        guard: bool = False,
     ) -> None:
         self.contract = contract
         self.home = home if home is not None else Home()
@@ -123,7 +129,8 @@ class Host:
         self._builtin = tuple(builtin)
         self._discover = discover
         self._ask = ask
-        self._runtimes: dict[str, Runtime] = {"trusted": TrustedRuntime()}
+        self._guard = guard
+        self._runtimes: dict[str, Runtime] = {"trusted": TrustedRuntime(guard)}
         self._activation = Activation(contract, self.catalogue)
         self._brokers: dict[str, Broker] = {}
         self._status: dict[str, PluginStatus] = {}
@@ -398,6 +405,7 @@ class Host:
             contract=self.contract,
             make=self._own.make if installed.origin == "own" and self._own is not None else None,
             folders=installed.folders,
+            watch=self._watch_of(installed, context),
             failed=self._plugin_failed,
         )
         runtime = self._runtime(installed.runtime)
@@ -445,6 +453,14 @@ class Host:
         for plugin_id, active in self.catalogue.now.plugins.items():
             if active.running is running:
                 self.deactivate(plugin_id, "failed", reason)
+
+    def _watch_of(self, installed: Installed, context: Context) -> Watch | None:
+        """What watches a plugin in this process, where the host wants that; never the host's own, which is the host."""
+        if not self._guard or installed.origin == "own" or installed.runtime != "trusted":
+            return None
+        from yazcore.runtimes.watching import Watch
+
+        return Watch(self._brokers[installed.id], (installed.folder, *installed.folders), context.data_folder)
 
     def _note_abandoned(self, plugin_id: str, future: Future[Any]) -> None:
         stuck = self._abandoned.note(plugin_id, future)

@@ -93,3 +93,51 @@ def test_a_plugin_whose_calls_never_end_is_taken_out(tmp_path: Path, begun: thre
         asyncio.run(leave(host, 2))
         assert out.wait(10)
         assert "demo" not in host.catalogue.now.plugins
+
+
+SWALLOWS = """
+import builtins
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("waits", self.waits), Tool("fine", lambda context, arguments: {"fine": True})]
+
+    async def waits(self, context, arguments):
+        builtins.attack.acquire()
+        while hasattr(builtins, "attack"):
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                pass
+        return {}
+"""
+
+
+def test_async_handlers_that_swallow_their_cancellation_are_stuck_too(
+    tmp_path: Path, begun: threading.Semaphore
+) -> None:
+    with host_with(tmp_path, ("demo", SWALLOWS, tools(["waits", "fine"], deadlineSeconds=30))) as host:
+        out = threading.Event()
+        host.catalogue.on_change(out.set)
+        host._abandoned._clock = lambda: 0.0
+        asyncio.run(leave(host, MOST_STUCK + 1))
+        assert states(host) == {"demo": "active"}
+        host._abandoned._clock = lambda: PATIENCE_SECONDS + 1
+        asyncio.run(leave(host, 2))
+        assert out.wait(10)
+        assert "demo" not in host.catalogue.now.plugins
+        assert host.plugins()[0].state == "failed"
+
+
+def test_async_handlers_that_end_when_they_are_cancelled_are_not(tmp_path: Path, begun: threading.Semaphore) -> None:
+    code = SWALLOWS.replace("except asyncio.CancelledError", "except ValueError")
+    with host_with(tmp_path, ("demo", code, tools(["waits", "fine"], deadlineSeconds=30))) as host:
+        host._abandoned._clock = lambda: 0.0
+        asyncio.run(leave(host, MOST_STUCK + 1))
+        assert called(host, "demo__fine").structured == {"fine": True}  # by then they have ended
+        host._abandoned._clock = lambda: PATIENCE_SECONDS + 1
+        asyncio.run(leave(host, 2))
+        assert states(host) == {"demo": "active"}

@@ -57,7 +57,7 @@ def test_a_running_yaz_answers_for_itself(standing: tuple[Shell, Served]) -> Non
     }  # fmt: skip
     for one in document["plugins"]:
         assert set(KEYS) <= set(one)
-        assert one["confinement"] == "none: it runs with the host's own rights"
+        assert one["confinement"] == "none, but a guard against accidents: it runs with the host's own rights"
     shown = demo.here("show", "demo", "--json").json
     assert shown == {"live": True, **document["plugins"][0]}
 

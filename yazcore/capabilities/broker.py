@@ -7,7 +7,7 @@ leaves no record. Services call `require` before they touch anything, and `refus
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -122,6 +122,14 @@ class Broker:
     def allows(self, request: Request, posture: Posture = "write") -> bool:
         """Whether `require` would allow it in a call of that posture; nothing is recorded."""
         return not isinstance(decide(self._declared, self._granted(), request, posture), Refusal)
+
+    def standing(self, kinds: Sequence[str]) -> tuple[str, Reason]:
+        """The kind among these that the plugin has most of, and why what went past the services is refused under it."""
+        fitting = [one for one in self._declared if one.kind in kinds]
+        granted = self._granted()
+        if held := [one for one in fitting if granted.holds(one)]:
+            return held[0].kind, "out-of-scope"
+        return (fitting[0].kind, "not-granted") if fitting else (kinds[0], "not-declared")
 
     def held(self) -> tuple[Capability, ...]:
         """The declared capabilities that are granted at this moment."""

@@ -128,6 +128,8 @@ class Frame:
     where: str
     """The hook or contribution that runs: `provide_tools`, `tools search-library`."""
     call: Call
+    watch: Any = None
+    """What looks at its own acts (`runtimes.watching.Watch`); None: nothing, or the host acts for it."""
 
     @property
     def posture(self) -> Posture:
@@ -150,6 +152,18 @@ def frame_of(plugin: str, service: str) -> Frame:
     if frame.call.cancelled.is_set():
         raise Cancelled(f"{frame.where} was cancelled")
     return frame
+
+
+def _unwatched(act: Callable[[], T]) -> T:
+    """What the host does for the plugin whose frame is set (`as_host`, without the arguments)."""
+    frame = current.get()
+    if frame is None or frame.watch is None:
+        return act()
+    token = current.set(attrs.evolve(frame, watch=None))
+    try:
+        return act()
+    finally:
+        current.reset(token)
 
 
 class Awaitable:
@@ -261,7 +275,8 @@ class CallContext:
         """Who asked; None for the host itself."""
         if self.call.principal is None:
             return None
-        return Caller(name=self.call.principal.name, may=self.call.allows)
+        name, allows = self.call.principal.name, self.call.allows
+        return Caller(name=name, may=lambda action, scope: _unwatched(lambda: allows(action, scope)))
 
     @property
     def project(self) -> dict[str, str] | None:
@@ -288,7 +303,7 @@ class CallContext:
     def progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell the caller how far the work is. Raises `Cancelled` when nobody waits for it any more."""
         self.check()
-        self.call.report(done, total, message)
+        _unwatched(lambda: self.call.report(done, total, message))
 
     def check(self) -> None:
         """Raise `Cancelled` when nobody waits for this call any more."""

@@ -22,6 +22,7 @@ from yazcore.contributions import ToolError
 from yazcore.declarations import Posture
 from yazcore.outcomes import INTERNAL_ERROR, ProtocolFault
 from yazcore.permissions import GLOBAL, Decision, Principal, ScopeKind
+from yazcore.runtimes.abandoned import is_over
 from yazcore.runtimes.base import HandlerFailed
 from yazcore.runtimes.threads import Threads
 from yazcore.runtimes.values import MAX_STRUCTURE, NotPortable, TooLarge
@@ -380,7 +381,10 @@ class Steps:
     def _abandon(self, plugin_id: str, call: Call, future: Future[Any] | None) -> None:
         """Nobody waits any more: an async handler is cancelled, a sync one is told; a late result is dropped."""
         call.cancelled.set()
-        if future is not None and not future.cancel() and not future.done():
+        if future is None:
+            return
+        future.cancel()
+        if not is_over(future):  # it may end in a moment: whoever is told counts those that do not
             self._stuck(plugin_id, future)
 
 

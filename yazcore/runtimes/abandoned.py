@@ -18,6 +18,17 @@ MOST_STUCK = 4
 """More stuck calls of one plugin than this, and the plugin has failed (issue 4)."""
 
 
+class Overstaying(Future[Any]):
+    """The future of a handler that may go on after it was cancelled: `over` is set when it has really ended."""
+
+    over = False
+
+
+def is_over(future: Future[Any]) -> bool:
+    """Whether nothing of a call runs any more, however its future was ended."""
+    return future.over if isinstance(future, Overstaying) else future.done()
+
+
 class Abandoned:
     """The abandoned calls of every plugin. Safe from any thread, and never waits for a plugin."""
 
@@ -30,6 +41,6 @@ class Abandoned:
         """Note one more abandoned call, and give how many of the plugin's are stuck by now."""
         now = self._clock()
         with self._lock:
-            running = [(one, since) for one, since in self._calls.get(plugin_id, ()) if not one.done()]
+            running = [(one, since) for one, since in self._calls.get(plugin_id, ()) if not is_over(one)]
             self._calls[plugin_id] = [*running, (future, now)]
         return sum(now - since > PATIENCE_SECONDS for _, since in running)

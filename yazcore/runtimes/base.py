@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -17,6 +17,9 @@ from yazcore.contributions import ToolError
 from yazcore.manifest.model import Manifest
 from yazcore.runtimes.facade import Facade, Failure, HookFault
 from yazcore.runtimes.values import NotPortable, TooLarge
+
+if TYPE_CHECKING:
+    from yazcore.runtimes.watching import Watch
 
 _KEPT = (CapabilityError, ServiceError, NoContext, Cancelled, NotPortable, TooLarge)
 
@@ -34,6 +37,7 @@ class PluginSource:
     `folder` is the plugin's package; `make` builds the plugin object where the host itself supplies it (its own
     plugin), else the manifest's `module` names the class. `folders` are those that only this plugin has on its path:
     a worker before everything that the host has installed, this process at the end. `.pth` files in them are not read.
+    `watch` looks at what its own code does in this process, where the host wants that (`watching`).
     `failed` is told, in a thread of the runtime's, of a plugin that cannot go on, and why.
     """
 
@@ -43,6 +47,7 @@ class PluginSource:
     contract: Contract
     make: Callable[[Context], object] | None = None
     folders: tuple[Path, ...] = ()
+    watch: Watch | None = None
     failed: Callable[[RunningPlugin, str], None] = lambda running, reason: None
 
 

@@ -22,7 +22,9 @@ from typing import Any
 
 import attrs
 
+from yazcore.capabilities.as_host import as_host, unwatched
 from yazcore.capabilities.context import Call, CallContext, Frame, current
+from yazcore.runtimes.abandoned import Overstaying
 from yazcore.runtimes.base import STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource, handler_error
 from yazcore.runtimes.facade import (
     Facade,
@@ -49,15 +51,32 @@ _WRITING_HOOKS = frozenset({"onload", "onunload"})
 
 
 class TrustedRuntime:
-    """Runs plugins in this process."""
+    """Runs plugins in this process. `guard`: whether the host has plugins watched for accidents (`watching`)."""
 
     name = "trusted"
-    confinement = "none: it runs with the host's own rights"
+
+    def __init__(self, guard: bool = False) -> None:
+        self._guard = guard
+
+    @property
+    def confinement(self) -> str:
+        """What holds plugin code here: nothing that it could not get round."""
+        if self._guard:
+            return "none, but a guard against accidents: it runs with the host's own rights"
+        return "none: it runs with the host's own rights"
 
     def start(self, source: PluginSource) -> TrustedPlugin:
         """Import and construct the plugin in a thread of its own, so that one that hangs does not hang the host."""
         manifest = source.manifest
-        frame = Frame(plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"))
+        if source.watch is not None:
+            from yazcore.runtimes import watching  # a host that does not ask for it has nothing of it
+
+            watching.install()
+            source = attrs.evolve(source, context=unwatched(source.context))
+        frame = Frame(
+            plugin=manifest.id, version=manifest.version, where="starting", call=Call(posture="read"),
+            watch=source.watch,
+        )  # fmt: skip
         threads = Threads(f"yaz-{manifest.id}", SYNC_THREADS)
         own_path = OwnPath(source.folders)
         known = hook_arguments(source.contract.hookspecs)
@@ -139,6 +158,7 @@ class TrustedPlugin:
     ) -> None:
         self._own_path = own_path
         self._context = source.context
+        self._watch = source.watch
         self._plugin = source.manifest.id
         self._version = source.manifest.version
         self._threads = threads
@@ -153,13 +173,13 @@ class TrustedPlugin:
         self.facade = Facade(self._plugin, self._version)
         self._own_hooks: dict[str, list[Callable[..., Any]]] = {}
         for implementation in found:
-            guarded = guard(implementation.function, self._frame(implementation.hook), self._failed)
+            guarded = guard(implementation.function, self._frame(implementation.hook), as_host(self._failed))
             self.facade.add(implementation, guarded)
             self._own_hooks.setdefault(implementation.hook, []).append(guarded)
 
     def _frame(self, hook: str) -> Frame:
         call = Call(posture="write" if hook in _WRITING_HOOKS else "read")
-        return Frame(plugin=self._plugin, version=self._version, where=hook, call=call)
+        return Frame(plugin=self._plugin, version=self._version, where=hook, call=call, watch=self._watch)
 
     def _failed(self, failure: Failure) -> None:
         self._context.log.error("%s", failure)
@@ -193,7 +213,9 @@ class TrustedPlugin:
         if self._closed:
             raise RuntimeError(f"{self._plugin} was taken out")
         handler, is_async = self._handlers[key, name, field]
-        frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
+        frame = Frame(
+            plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call, watch=self._watch
+        )
         context = CallContext(base=self._context, call=call)
         arguments = portable_arguments(args)
         finish = _FINISH.get((key, field), portable)
@@ -317,7 +339,7 @@ class _Loop:
         Own lines and not `asyncio.run_coroutine_threadsafe`: its chained futures, and a task's callbacks, each cost a
         turn of the loop that the caller waits for.
         """
-        future: Future[Any] = Future()
+        future = Overstaying()  # an async handler can swallow its cancellation
 
         async def work() -> None:
             try:
@@ -334,12 +356,15 @@ class _Loop:
                     future.set_result(value)
             finally:
                 self._running.pop(future, None)
+                future.over = True
 
         def start() -> None:
             if future.cancelled():
                 coroutine.close()
+                future.over = True
                 return
             task = self._running[future] = self._loop.create_task(work())
+            task.add_done_callback(lambda done: setattr(future, "over", True))  # cancelled before its first step
             future.add_done_callback(lambda done: self._cancel(task) if done.cancelled() else None)
 
         try:

@@ -182,6 +182,7 @@ def plugin_host(
             resolve={"project": {PROJECT_ID: found}.get, **(resolve or {})},
             locale=locale,
             discover=not shipped,
+            guard=True,
         )
         stack.callback(host.close)
         host.activate()

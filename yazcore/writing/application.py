@@ -130,6 +130,7 @@ def open_writing(
         resolve={"project": application.workspace.get},
         locale=locale,
         discover=discover,
+        guard=True,
     )
     application.host.activate()
     try:
