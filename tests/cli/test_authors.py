@@ -56,6 +56,7 @@ def test_new_makes_a_project_and_says_what_comes_next(tmp_path: Path) -> None:
         "yaz_plugin_word_count/locales/en-US.ftl",
         "yaz_plugin_word_count/manifest.json",
         "yaz_plugin_word_count/plugin.py",
+        "yaz_plugin_word_count/review.toml",
     ]
 
 
