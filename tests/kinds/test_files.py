@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yazcore.kinds import Capability, FileRequest, FsProject, FsRead, FsWrite
-from yazcore.kinds.files import is_protected, is_secret, split_absolute, split_path, too_wide
+from yazcore.kinds.files import is_protected, is_secret, split_absolute, split_path, too_wide, too_wide_anywhere
 
 
 def project(path: str, *, write: bool = False) -> FileRequest:
@@ -217,6 +217,26 @@ def test_no_folder_of_the_system_may_be_granted(path: str, monkeypatch: pytest.M
 def test_no_folder_of_keys_may_be_granted() -> None:
     assert too_wide("~/.ssh") == "it holds your keys"
     assert too_wide("~/.gnupg/private-keys-v1.d") == "it holds your keys"
+
+
+@pytest.mark.parametrize("home", ["/home/ada", "/data/ada", "relative", "/"])
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/home/bea", "it holds your whole home folder"), ("/Users/bea/", "it holds your whole home folder"),
+        ("/root", "it holds your whole home folder"), ("~", "it holds your whole home folder"),
+        ("/home/bea/.ssh/keys", "it holds your keys"), ("~/.gnupg", "it holds your keys"),
+        ("/home", "it belongs to the system"), ("/etc/x", "it belongs to the system"),
+        ("/", "it belongs to the system"),
+        ("/home/bea/Zotero", ""), ("/root/x", ""), ("~/Zotero", ""), ("/data/ada", ""), ("/homes/bea", ""),
+        ("home/bea", "it is not an absolute path"), ("/a/../b", "it is not an absolute path"),
+    ],
+)  # fmt: skip
+def test_what_may_be_granted_on_no_machine_does_not_depend_on_this_one(
+    home: str, path: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", home)
+    assert too_wide_anywhere(path) == why
 
 
 @pytest.mark.parametrize("path", ["~/Zotero", "/opt/data", "/mnt/disk/library", "/srv/x", "/data"])

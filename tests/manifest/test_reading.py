@@ -236,6 +236,19 @@ def test_a_violation_of_a_rule_reads_with_its_place() -> None:
     )
 
 
+@pytest.mark.parametrize("path", ["/data/ada", "/data", "/data/ada/.ssh", "~/x", "/home/bea", "/x/../y"])
+def test_reading_depends_on_bytes_and_contract_alone(
+    path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    document = {**good(), "capabilities": [{"kind": "fs-read", "path": path}]}
+    found = []
+    for home in ("/home/bea", "/data/ada", "nowhere"):
+        monkeypatch.setenv("HOME", home)
+        found.append(reading(document))
+    monkeypatch.chdir(tmp_path)
+    assert found == [reading(document)] * 3
+
+
 def test_the_hosts_own_manifest_may_have_its_reserved_id_and_no_other_may() -> None:
     document = {key: value for key, value in GOOD.items() if key not in ("permissions", "provides")} | {"id": "yaz"}
     assert codes(reading(document).violations) == [("id-reserved", "/id")]

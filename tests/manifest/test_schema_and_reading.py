@@ -134,7 +134,7 @@ JUDGED = (
     Beyond("capability-path-too-wide", "it depends on the user's home folder",
            capability({"kind": "fs-read", "path": "~"}), "capability-path-too-wide"),
 )  # fmt: skip
-"""What the host, the machine or a long list has to judge."""
+"""What the host or a long list has to judge."""
 
 ONLY_READING = {one.code for one in (*REFERRED, *JUDGED)}
 """The codes of which a schema says nothing, or not all."""

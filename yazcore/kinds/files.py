@@ -103,22 +103,52 @@ def is_secret(name: str) -> bool:
 
 
 def too_wide(path: str) -> str:
-    """Why a folder may be granted to nobody, or the empty text where it may: `/`, the home folder, the system's own.
+    """Why a folder may be granted to nobody here, or the empty text where it may: `/`, a home folder, the system's own.
 
-    `path` is absolute or begins with `~/`. To be asked of what a manifest declares and of what a user binds a place to.
+    `path` is absolute or begins with `~/`. To be asked of what a user binds a place to, and of what is about to be
+    opened; what a manifest declares is judged by `too_wide_anywhere`, which does not depend on who reads it.
     """
     parts = split_absolute(path)
     if parts is None:
         return "it is not an absolute path"
     home = split_absolute(os.path.expanduser("~")) or ()
     if home[: len(parts)] == parts:
-        return "it holds your whole home folder"
+        return _WHOLE_HOME
     if any(parts[: len(home) + 1] == (*home, name) for name in _HOME_TREES):
-        return "it holds your keys"
-    text = "/" + "/".join(parts)
+        return _KEYS
+    return too_wide_anywhere(path)
+
+
+def too_wide_anywhere(path: str) -> str:
+    """Why a folder may be granted on no machine, or the empty text where it may on some. Pure.
+
+    `~` is whoever's home folder it is, and so is what lies where home folders usually do.
+    """
+    below = split_path(path.removeprefix("~").removeprefix("/"))
+    if below is None or not is_absolute(path):
+        return "it is not an absolute path"
+    inside = below if path.startswith("~") else _inside_a_home(below)
+    if inside is not None:
+        if not inside:
+            return _WHOLE_HOME
+        return _KEYS if inside[0] in _HOME_TREES else ""
+    text = "/" + "/".join(below)
     if text in _SYSTEM_FOLDERS or any(text == tree or text.startswith(f"{tree}/") for tree in _SYSTEM_TREES):
         return "it belongs to the system"
     return ""
+
+
+def _inside_a_home(parts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The parts below a home folder, where an absolute path lies in one or is one; else None."""
+    for top in _HOMES:
+        if parts[: len(top)] == top and len(parts) > len(top):
+            return parts[len(top) + 1 :]
+    return parts[1:] if parts[:1] == ("root",) else None
+
+
+_HOMES = (("home",), ("Users",))
+_WHOLE_HOME = "it holds your whole home folder"
+_KEYS = "it holds your keys"
 
 
 @attrs.frozen(kw_only=True)
@@ -355,16 +385,21 @@ def _path_faults(path: str, where: tuple[str | int, ...]) -> Iterator[TargetFaul
             "capability-wildcard", f"{path!r} is a wildcard, and a capability reaches only what it names",
             "name the folder in full", where,
         )  # fmt: skip
-    elif not is_absolute(path) or split_absolute(path) is None or not path.isprintable():
+    elif not is_absolute(path) or _is_no_path(path) or not path.isprintable():
         yield TargetFault(
             "capability-path", f"{path!r} is not the path of a folder",
             "give an absolute path or one below ~/, without .. and empty parts", where,
         )  # fmt: skip
-    elif reason := too_wide(path):
+    elif reason := too_wide_anywhere(path):
         yield TargetFault(
             "capability-path-too-wide", f"{path!r} can be granted to no plugin: {reason}",
             "name the folder that is needed", where,
         )  # fmt: skip
+
+
+def _is_no_path(path: str) -> bool:
+    """Whether an absolute path, or one below `~/`, is none on any machine."""
+    return split_path(path.removeprefix("~").removeprefix("/")) is None
 
 
 def _place_faults(place: str) -> Iterator[TargetFault]:
