@@ -46,6 +46,14 @@ def _lines() -> Iterator[str]:
         duties = "<br>".join(f"`{one.partition('::')[2]}`" for one in place.duties)
         yield f"| {place.id} | {place.title} | {checks} | {duties} | {place.question} |"
     yield ""
+    yield "## Questions, and why they are none for a program"
+    yield ""
+    yield "| rule | | why |"
+    yield "|---|---|---|"
+    for rule in RULES:
+        if rule.severity == "question":
+            yield f"| [{rule.id}](#{rule.id.lower()}) | {rule.title} | {rule.unsure} |"
+    yield ""
     yield "## The checks"
     for rule in RULES:
         yield ""

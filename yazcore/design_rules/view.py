@@ -57,7 +57,7 @@ class ToolView:
     def tokens(self) -> tuple[str, ...]:
         """The words of its name, without the server's prefix."""
         found = tokens(self.tool.name)
-        return found[1:] if len(found) > 1 and found[0] == self._prefix else found
+        return found[1:] if len(found) > 1 and found[0] in (self._prefix, "api") else found
 
     @cached_property
     def verb(self) -> str | None:

@@ -75,7 +75,7 @@ GENERIC = word_set(
 GENERIC_OBJECTS = word_set(
     """
     action anything api backend call cmd code command commands data endpoint function js javascript method op
-    operation powershell program python query raw request rpc script shell sql statement task tool
+    operation powershell program python query raw request rpc script shell sql statement task terminal tool
     """
 )
 """Objects that name no task either: what `run` and `execute` take in a mirror of a backend."""

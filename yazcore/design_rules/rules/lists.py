@@ -173,7 +173,7 @@ def has_a_largest(view: View) -> Iterator[Found]:
     """A limit that may be a billion is none: who wants to be sure asks for everything."""
     for one in view.tools:
         each = limit_of(one)
-        if each is not None and not each.is_bounded and (one.reads is not False):
+        if each is not None and not each.is_bounded and one.tool.reads is not False:
             yield found_in(one.tool, (*one.tool.schema_path, *each.path), f"{quoted(each.name)} has no largest value")
 
 

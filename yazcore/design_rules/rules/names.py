@@ -17,7 +17,6 @@ LONGEST_NAME = 64
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _HTTP = frozenset({"post", "put", "patch"})
-_HTTP_VERBS = _HTTP | {"delete", "get", "head"}
 _TAKES_ANYTHING = word_set("execute exec run call read write batch invoke perform")
 _GENERIC_WORDS = frozenset({"generic", "universal", "bridge", "manage", "misc", "utils"})
 _GENERIC_ALONE = GENERIC | {"api", "command", "eval", "exec", "misc", "query", "rpc", "script", "tool", "utils"}
@@ -35,7 +34,7 @@ _TEXT = {"type": "string", "maxLength": 200, "description": "The ticket's key."}
 def says_its_task(view: View) -> Iterator[Found]:
     """A model knows nothing of a system but names, texts and schemas; a name that fits everything is chosen for
     anything."""
-    http = {one.tokens[0] for one in view.tools if one.tokens} & _HTTP_VERBS
+    http = {one.tokens[0] for one in view.tools if one.tokens} & _HTTP
     for one in view.tools:
         if why := _generic(one.tokens, len(http) > 1):
             yield found_in(one.tool, (*one.tool.path, "name"), f"{quoted(one.tool.name)} {why}")
@@ -118,7 +117,8 @@ def calls_a_backend(view: View) -> Iterator[Found]:
     """A general call hides effect without bounds behind flexibility; a narrow one shows what is left out on
     purpose."""
     for one in view.tools:
-        if len(one.tokens) > 1 and set(one.tokens) & _BACKENDS and set(one.tokens) & _CALLS:
+        found = set(tokens(one.tool.name))
+        if found & _BACKENDS and found & _CALLS:
             yield found_in(one.tool, (*one.tool.path, "name"), f"{quoted(one.tool.name)} calls a backend, not a task")
 
 

@@ -18,7 +18,7 @@ _STATE = {"type": "string", "enum": ["open", "closed"], "description": "Which ti
 _LANGUAGES = phrases(
     """
     SQL | SELECT | INSERT | cypher | graphql | promql | logql | kql | spl | soql | jql | cql | sparql | flux |
-    aql | dql | xpath | mongo* | aggregation pipeline | javascript | typescript | python | bash | shell |
+    aql | dql | xpath | mongo* | aggregat* | javascript | typescript | python | bash | shell |
     powershell | lua | groovy | statement
     """
 )
@@ -42,6 +42,9 @@ _ANY_COMMAND = re.compile(
 )
 
 
+_NAME_OF = phrases("name of | id of | key of | stored | saved")
+
+
 def _is_text(one: Parameter) -> bool:
     return any(form.is_free_text for form in one.forms)
 
@@ -51,9 +54,9 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
     name = "_".join(tokens(each.name))
     text = f"{each.said} {one.text}"
     if _is_text(each):
-        if name in _COMMANDS:
+        if name in _COMMANDS and _NAME_OF.search(each.said) is None:
             return "takes a command of a backend as it is"
-        if name in ("query", "q", "expression", "filter_expression", "where") and _LANGUAGES.search(text):
+        if name in ("query", "q", "expr", "expression", "filter_expression", "where") and _LANGUAGES.search(text):
             return "takes a query in a backend's own language"
         if (
             name in ("code", "source", "source_code", "snippet", "function", "js", "program")
@@ -67,6 +70,8 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
             return "takes code to be run"
         if name in ("action", "method", "operation", "endpoint") and _has_free_object(one, each):
             return "takes the name of any operation, beside a free object"
+    if "array" in each.types and name == "pipeline" and _LANGUAGES.search(f"{text} {' '.join(one.tokens)}"):
+        return "takes a query in a backend's own language"
     if (
         "array" in each.types
         and name in ("command", "cmd", "args", "argv", "commands")
@@ -170,7 +175,7 @@ def _reach(one: ToolView, each: Parameter) -> str | None:
     said = f"{each.said} {one.text}"
     if (is_text or is_texts) and name in _ADDRESS and set(one.tokens) & _FETCHES and _WHICH_URLS.search(said) is None:
         return "may be any address, and the tool goes there"
-    if is_text and _ABSOLUTE.search(each.said) and _WHICH_FOLDERS.search(said) is None:
+    if (is_text or is_texts) and _ABSOLUTE.search(each.said) and _WHICH_FOLDERS.search(said) is None:
         return "may be any file of the machine"
     is_free = is_text or any("object" in form.types and not form.schema.get("properties") for form in each.forms)
     if (
@@ -315,7 +320,7 @@ def no_raw_steps(view: View) -> Iterator[Found]:
 _INTERNAL = word_set(
     """
     pk row_id rowid oid db_id dbid record_pk internal_id transaction_handle tx_id txn_id txid cursor_handle
-    lock_token primary_key surrogate_key table table_name schema_name column column_name connection_string
+    lock_token primary_key surrogate_key connection_string
     auth_token session_token api_key password secret access_token run_as as_user sudo impersonate
     """
 )

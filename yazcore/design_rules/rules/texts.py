@@ -58,27 +58,57 @@ _CONDITIONS = alternatives(
     except | excluding | including | default* | up to | at most | at least | max* | min* | limit* | e.g | i.e |
     example* | such as | sorted | ordered | optional* | use this | use it | use for | use to | return | returns
     | give | gives | yields | each with | with its | with their | must | can | cannot | already | first | then |
-    until | otherwise | should | require | requires | need | needs | based on | per | between | older | newer |
-    latest | recent
+    until | otherwise | should | where | each | included | in one | single | cursor | next page | paging |
+    nothing | require | requires | need | needs | based on | per | between | older | newer | latest | recent
     """
 )
-_MARKS = re.compile(rf"\b{_CONDITIONS}\b|[(:;]|\d", re.IGNORECASE)
+_MARKS = re.compile(rf"\b{_CONDITIONS}\b|[(:;]|\d|\w, (?:\w+, )*(?:\w+ )?or \w", re.IGNORECASE)
 
 
 @rule(
-    "G27", "suspicion", "A description says when to use the tool, what it does, what it leaves out, what comes back",
+    "G27", "suspicion", "A description is more than a handful of words",
+    change="say when it is the right tool and when another is, what it changes, and what it gives",
+    good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
+    bad=tools(tool("close_ticket", "Closes the given ticket.", {"key": _KEY}, ["key"])),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def says_something(view: View) -> Iterator[Found]:
+    """A model chooses by the text: a handful of words cannot say when, with what effect, and with what result."""
+    for one in view.tools:
+        if _says_little(one, view, FEW_WORDS, 1):
+            yield found_in(one.tool, one.tool.text_path, "the description is a handful of words")
+
+
+FEW_WORDS = 7
+"""So many words say nothing of when, what and with what result."""
+
+
+@rule(
+    "G27c", "question", "A description says when to use the tool, what it does, what it leaves out, what comes back",
     change="say when it is the right tool and when another is, what it changes, and what it gives",
     good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
     bad=tools(tool("close_ticket", "Closes the given ticket in the system.", {"key": _KEY}, ["key"])),
     at=["/tools/0/description"],
+    unsure="of tools that no check was written for, every third short text that it finds was enough for a reader",
 )  # fmt: skip
 def says_when(view: View) -> Iterator[Found]:
-    """A model chooses by the text: without a condition, a limit or a result in it, the choice is by the name alone."""
+    """Without a condition, a limit or a result in the text, the choice is by the name alone."""
     for one in view.tools:
-        said = words(one.text)
-        if said and len(said) <= 16 and len(one.sentences) <= 2 and _MARKS.search(one.text) is None:
+        if _says_little(one, view, 16, 2):
             message = "the description names no condition, limit, exclusion or result"
             yield found_in(one.tool, one.tool.text_path, message)
+
+
+def _says_little(one: ToolView, view: View, most_words: int, most_sentences: int) -> bool:
+    """Whether a text is short, and nothing in it marks a condition, a limit, a result or another tool."""
+    rest = one.text.replace("read-only", "").partition(" ")[2]  # that it returns something, its first word may say
+    is_short = 0 < len(words(one.text)) <= most_words and len(one.sentences) <= most_sentences
+    return is_short and _MARKS.search(rest) is None and not _names_another(one, view)
+
+
+def _names_another(one: ToolView, view: View) -> bool:
+    """Whether its text names another tool of the surface."""
+    return any(word in view.by_name for word in re.findall(r"[\w-]+", one.text) if word != one.tool.name)
 
 
 @rule(
@@ -148,24 +178,48 @@ def told_apart(view: View) -> Iterator[Found]:
 
 
 @rule(
-    "G36", "suspicion", "A description is more than its name in other words",
+    "G36", "suspicion", "A description has words that its name has not",
+    change="say what the name does not: when, with what effect, with what result",
+    good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
+    bad=tools(tool("close_ticket", "Closes a ticket.", {"key": _KEY}, ["key"])),
+    at=["/tools/0/description"],
+)  # fmt: skip
+def more_than_its_name(view: View) -> Iterator[Found]:
+    """The model has read the name already; to say it again costs tokens and decides nothing."""
+    for one in view.tools:
+        if one.text and not _left(one):
+            yield found_in(one.tool, one.tool.text_path, "the description says no more than the name")
+
+
+@rule(
+    "G36b", "question", "A description is more than its name and its arguments in other words",
     change="say what the name does not: when, with what effect, with what result",
     good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
     bad=tools(tool("close_ticket", "Close a ticket by its key.", {"key": _KEY}, ["key"])),
     at=["/tools/0/description"],
+    unsure="the one word that is left is often the one that was needed, and then the text is short and good",
 )  # fmt: skip
-def more_than_its_name(view: View) -> Iterator[Found]:
-    """The model has read the name already; a paraphrase costs tokens and decides nothing."""
+def no_paraphrase(view: View) -> Iterator[Found]:
+    """What the arguments are called, and what every text of the server says, tells no tool from another."""
     for one in view.tools:
-        named = {stem(word) for word in tokens(one.tool.name)} | {stem(singular(word)) for word in one.tokens}
-        left = stems(one.text) - named - view.common_stems - one.parameter_stems - _SAYS_NOTHING
-        if one.text and len(left) <= 1:
-            yield found_in(one.tool, one.tool.text_path, "the description says no more than the name")
+        if one.text and not _left(one) - view.common_stems - one.parameter_stems:
+            yield found_in(one.tool, one.tool.text_path, "the description is its name and its arguments in other words")
+
+
+def _left(one: ToolView) -> set[str]:
+    """The stems of its text that its name has not, and that say something."""
+    named = {stem(word) for word in tokens(one.tool.name)} | {stem(singular(word)) for word in one.tokens}
+    return stems(one.text) - named - _SAYS_NOTHING
 
 
 _SAYS_NOTHING = {
     stem(word)
-    for word in ["allow", "allows", "perform", "performs", "provide", "provides", "given", "existing", "current"]
+    for word in word_set(
+        """
+        allow perform provide given existing current certain particular retrieve get fetch obtain return give show
+        display make create list information details data value
+        """
+    )
 }
 
 _EFFECT = phrases(
@@ -194,11 +248,17 @@ def names_its_effect(view: View) -> Iterator[Found]:
     """Between reading and sending lies a decision of a person; a text that hides the effect takes it away."""
     for one in view.tools:
         declared = one.tool.destroys or one.tool.effect.get("external", False)
-        strong = one.verb in STRONG and one.tool.reads is not True
+        strong = (one.verb in STRONG or _posts(one)) and one.tool.reads is not True
         if (strong or declared) and not _asks_back(one) and _EFFECT.search(one.tool.description[:6_000]) is None:
             what = "it declares a strong effect" if declared else f"{quoted(one.verb or '')} is a strong verb"
             message = f"{what}, and the description says nothing of its effect or an approval"
             yield found_in(one.tool, one.tool.text_path, message)
+
+
+def _posts(one: ToolView) -> bool:
+    """Whether it puts words before other people."""
+    words_of_people = {"message", "comment", "reply", "thread"}
+    return one.verb in ("post", "reply", "comment") and bool(words_of_people & set(one.tokens))
 
 
 def _asks_back(one: ToolView) -> bool:
@@ -240,5 +300,8 @@ def drafts(view: View) -> Iterator[Found]:
             yield found_in(one.tool, one.tool.text_path, message)
 
 
-RULES = (in_every_language, says_when, short_enough, told_apart, more_than_its_name, names_its_effect, drafts)
+RULES = (
+    in_every_language, says_something, short_enough, says_when, told_apart, more_than_its_name, no_paraphrase,
+    names_its_effect, drafts,
+)  # fmt: skip
 """The rules of this page, in the order of the seed."""

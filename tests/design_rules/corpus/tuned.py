@@ -1,0 +1,663 @@
+"""The half of the corpus that the checks were written against."""
+
+from __future__ import annotations
+
+from tests.design_rules.corpus.making import b, many, n, one_of, s, server, t, thing
+
+FILES = server(
+    "files",
+    t(
+        "read_text_file",
+        "Reads a file as text. Works only inside the allowed directories. Use head or tail for the first or "
+        "last lines, not both at once.",
+        {"path": s("Path of the file."), "head": n("First lines only."), "tail": n("Last lines only.")},
+        req="path",
+        open_=True,
+        breaks="G51 G78",
+    ),
+    t(
+        "read_multiple_files",
+        "Reads several files at once, which is quicker than one by one. A file that fails does not stop the "
+        "others. Only within allowed directories.",
+        {"paths": many(said="Paths of the files.")},
+        req="paths",
+        open_=True,
+        breaks="G51",
+    ),
+    t(
+        "write_file",
+        "Makes a new file, or overwrites one completely without a question. Only within allowed directories.",
+        {"path": s(), "content": s()},
+        req="path content",
+        open_=True,
+        breaks="G51",
+    ),
+    t(
+        "edit_file",
+        "Replaces exact lines of a text file and gives a diff. With dryRun nothing is written. Only within allowed "
+        "directories.",
+        {
+            "path": s(),
+            "edits": many(
+                {
+                    "type": "object",
+                    "properties": {"oldText": s("Must match exactly."), "newText": s()},
+                    "required": ["oldText", "newText"],
+                    "additionalProperties": False,
+                }
+            ),
+            "dryRun": b("Preview only.", default=False),
+        },
+        req="path edits",
+        open_=True,
+        breaks="G51",
+    ),
+    t(
+        "list_directory",
+        "Lists what a directory holds, each entry marked as a file or a directory. Only within allowed directories.",
+        {"path": s()},
+        req="path",
+        open_=True,
+        breaks="G51 G77",
+    ),
+    t(
+        "directory_tree",
+        "Gives everything below a directory as JSON, recursively, with two spaces of indentation. Only within "
+        "allowed directories.",
+        {"path": s(), "excludePatterns": many(default=[])},
+        req="path",
+        open_=True,
+        breaks="G51 G77",
+    ),
+    t(
+        "move_file",
+        "Moves or renames a file or a directory. Fails if the destination exists. Both must be within allowed "
+        "directories.",
+        {"source": s(), "destination": s()},
+        req="source destination",
+        open_=True,
+        breaks="G51",
+    ),
+    t(
+        "search_files",
+        "Finds files and directories by a glob pattern, recursively, below a starting path; gives full paths. "
+        "Only within allowed directories.",
+        {"path": s(), "pattern": s(), "excludePatterns": many(default=[])},
+        req="path pattern",
+        open_=True,
+        breaks="G51 G77",
+    ),
+    t("get_file_info", "Gets file info.", {"path": s()}, req="path", open_=True, breaks="G51 G27 G36"),
+    t(
+        "list_allowed_directories",
+        "Gives the directories that this server may use. Call it before the other tools.",
+        open_=True,
+        breaks="G50",
+    ),
+)
+
+REPOSITORIES = server(
+    "repositories",
+    t(
+        "create_issue",
+        "Create a new issue in a repository.",
+        {
+            "owner": s("Owner of the repository"),
+            "repo": s("Name of the repository"),
+            "title": s("Title"),
+            "body": s("Text"),
+            "labels": many(said="Labels to put on it"),
+        },
+        req="owner repo title",
+        breaks="G27 G36",
+    ),
+    t(
+        "list_issues",
+        "List issues of a repository, newest first by default.",
+        {
+            "owner": s(),
+            "repo": s(),
+            "state": one_of("open", "closed", "all"),
+            "perPage": n("Results per page (1-100)"),
+            "page": n("Page number"),
+        },
+        req="owner repo",
+        breaks="G38 G78",
+    ),
+    t(
+        "search_code",
+        "Finds code in all public repositories, in the syntax of the code search. Use list_files for one repository.",
+        {
+            "q": s("Words to find, with qualifiers such as language:"),
+            "perPage": n("Results per page, at most 100", maximum=100, minimum=1),
+            "page": n("Page", minimum=1),
+        },
+        req="q",
+    ),
+    t(
+        "get_file_contents",
+        "Gets the contents of a file, or the listing where the path is a directory.",
+        {
+            "owner": s(),
+            "repo": s(),
+            "path": s("Path in the repository"),
+            "ref": s("Branch, tag or commit; the default branch if left out"),
+        },
+        req="owner repo",
+    ),
+    t(
+        "push_files",
+        "Push several files to a branch in one commit.",
+        {"owner": s(), "repo": s(), "branch": s(), "message": s(), "files": many(thing(path=s(), content=s()))},
+        req="owner repo branch files message",
+        breaks="G37",
+    ),
+    t(
+        "merge_pull_request",
+        "Merge a pull request in a repository.",
+        {"owner": s(), "repo": s(), "pull_number": n(), "merge_method": one_of("merge", "squash", "rebase")},
+        req="owner repo pull_number",
+        breaks="G27 G37 G36",
+    ),
+    t(
+        "fork_repository",
+        "Fork a repository to your account, or to an organization if one is given.",
+        {"owner": s(), "repo": s(), "organization": s()},
+        req="owner repo",
+    ),
+    t(
+        "create_branch",
+        "Create a new branch in a repository.",
+        {"owner": s(), "repo": s(), "branch": s(), "from_branch": s()},
+        req="owner repo branch",
+        breaks="G27 G36",
+    ),
+    t(
+        "pull_request_review_write",
+        "Works on a review of a pull request.",
+        {
+            "method": one_of("create", "submit_pending", "delete_pending"),
+            "owner": s(),
+            "repo": s(),
+            "pull_number": n(),
+            "body": s(),
+        },
+        req="method owner repo pull_number",
+        breaks="G21 G27",
+    ),
+    t(
+        "delete_file",
+        "Delete a file from a repository.",
+        {"owner": s(), "repo": s(), "path": s(), "message": s(), "branch": s()},
+        req="owner repo path message branch",
+        breaks="G27 G36 G37",
+    ),
+    t(
+        "actions_run_trigger",
+        "Starts, reruns or cancels workflows, or deletes their logs.",
+        {
+            "method": one_of("run_workflow", "rerun_workflow_run", "cancel_workflow_run", "delete_workflow_run_logs"),
+            "owner": s(),
+            "repo": s(),
+            "inputs": thing(),
+        },
+        req="method owner repo",
+        breaks="G21",
+    ),
+    t(
+        "get_me",
+        "Gives details of the user who is logged in. Use it when a request is about the user's own things.",
+        {},
+        hint=True,
+    ),
+)
+
+DATABASE = server(
+    "database",
+    t("query", "Run a read-only SQL query", {"sql": s()}, open_=True, breaks="G51 G2 G20 G27"),
+    t(
+        "execute_sql",
+        "Executes any SQL statement against the database, writes included.",
+        {"query": s("SQL statement to run")},
+        req="query",
+        open_=True,
+        breaks="G51 G2 G20",
+    ),
+    t("list_tables", "List all tables in the database", {}, open_=True, breaks="G50 G27 G77"),
+    t(
+        "describe_table",
+        "Describe the structure of a table",
+        {"table_name": s("Name of the table")},
+        req="table_name",
+        open_=True,
+        breaks="G51 G27",
+    ),
+    t(
+        "append_insight",
+        "Adds a business insight to the memo.",
+        {"insight": s("What was found")},
+        req="insight",
+        open_=True,
+        breaks="G51 G27",
+    ),
+    t(
+        "collection_aggregate",
+        "Runs an aggregation against a collection; results beyond the limit are dropped and truncated is set.",
+        {
+            "database": s(),
+            "collection": s(),
+            "pipeline": many({"type": "object", "additionalProperties": True}, "Stages to run"),
+            "responseBytesLimit": n("Most bytes of the answer; up to 16777216", default=1048576),
+        },
+        req="database collection pipeline",
+        breaks="G20 G38 G78",
+    ),
+    t(
+        "delete_many",
+        "Removes all documents that match the filter. They cannot be recovered.",
+        {"database": s(), "collection": s(), "filter": thing("As for the find method")},
+        req="database collection",
+        breaks="G3",
+    ),
+    t(
+        "drop_index",
+        "Drop an index of the collection.",
+        {"database": s(), "collection": s(), "indexName": s()},
+        req="database collection indexName",
+        breaks="G27 G36 G37",
+    ),
+    t(
+        "export_rows",
+        "Writes the rows of a query to a file and gives the resource link under which it can be downloaded.",
+        {"table": s("Name of the table"), "format": one_of("csv", "json")},
+        req="table",
+    ),
+    t("create_backup", "Creates a backup of the database.", {"database": s()}, req="database", breaks="G14 G27 G36"),
+)
+
+BROWSER = server(
+    "browser",
+    t(
+        "browser_navigate",
+        "Navigate to a URL",
+        {"url": s("The URL to navigate to")},
+        req="url",
+        hint=False,
+        breaks="G3 G27 G36",
+    ),
+    t("browser_navigate_back", "Go back to the previous page", {}, hint=True, breaks="G27"),
+    t(
+        "browser_click",
+        "Perform click on a web page",
+        {
+            "element": s("Description of the element, for the permission of a person"),
+            "ref": s("Reference of the element in the snapshot"),
+            "doubleClick": b(),
+        },
+        req="element ref",
+        hint=False,
+        breaks="G27 G36",
+    ),
+    t(
+        "browser_evaluate",
+        "Evaluate JavaScript on the page or an element",
+        {"function": s("() => { code } or (element) => { code }")},
+        req="function",
+        hint=False,
+        kills=True,
+        breaks="G20 G27 G37",
+    ),
+    t(
+        "browser_take_screenshot",
+        "Takes a picture of the page. Nothing can be clicked by it; use browser_snapshot for that.",
+        {
+            "type": one_of("png", "jpeg"),
+            "filename": s("File name to save the picture to. A name with the time if left out."),
+        },
+        hint=True,
+        breaks="G48",
+    ),
+    t(
+        "browser_snapshot",
+        "Gives the page as an accessibility tree; better than a screenshot for acting on it.",
+        {},
+        hint=True,
+    ),
+    t(
+        "browser_pdf_save",
+        "Save page as PDF",
+        {"filename": s("File name to save the pdf to")},
+        hint=True,
+        breaks="G27 G36 G48",
+    ),
+    t(
+        "browser_tabs",
+        "List, create, close, or select a browser tab.",
+        {"action": one_of("list", "new", "close", "select"), "index": n("Tab to close or select")},
+        req="action",
+        hint=False,
+        breaks="G12 G21",
+    ),
+    t(
+        "browser_wait_for",
+        "Waits until a text is there or gone, or for so many seconds.",
+        {"time": n("Seconds to wait"), "text": s("Text to wait for"), "textGone": s("Text that must go")},
+        hint=True,
+    ),
+    t(
+        "browser_install",
+        "Installs the browser of the configuration. Call it if an error says that the browser is missing.",
+        {},
+        hint=False,
+    ),
+    t(
+        "browser_file_upload",
+        "Upload one or several files",
+        {"paths": many(said="The absolute path of each file to upload.")},
+        hint=False,
+        breaks="G3 G27 G37",
+    ),
+    t(
+        "browser_network_requests",
+        "Returns all network requests since the page was loaded",
+        {},
+        hint=True,
+        breaks="G27 G77",
+    ),
+)
+
+CHAT = server(
+    "chat",
+    t(
+        "chat_list_channels",
+        "Lists public channels, with a cursor for the next page.",
+        {"limit": n("Most channels (default 100, max 200)", default=100), "cursor": s("Cursor of the page before")},
+        breaks="G38 G78",
+    ),
+    t(
+        "chat_post_message",
+        "Post a new message to a channel",
+        {"channel_id": s("The channel's id"), "text": s("The text")},
+        req="channel_id text",
+        breaks="G27 G36 G37",
+    ),
+    t(
+        "chat_reply_to_thread",
+        "Replies in a thread.",
+        {
+            "channel_id": s(),
+            "thread_ts": s(
+                "Time of the parent message, in the format "
+                "'1234567890.123456'. Times without the point can be mended by putting it before the last six digits."
+            ),
+            "text": s(),
+        },
+        req="channel_id thread_ts text",
+        breaks="G27 G36 G37",
+    ),
+    t(
+        "chat_add_reaction",
+        "Adds a reaction emoji to a message.",
+        {"channel_id": s(), "timestamp": s(), "reaction": s("Name without colons")},
+        req="channel_id timestamp reaction",
+        breaks="G27",
+    ),
+    t(
+        "chat_get_history",
+        "Gets recent messages of a channel.",
+        {"channel_id": s(), "limit": n("How many (default 10)", default=10)},
+        req="channel_id",
+        breaks="G78 G84b",
+    ),
+    t(
+        "chat_get_users",
+        "Gets all users of the workspace with their profiles.",
+        {"cursor": s(), "limit": n("Most users (default 100, max 200)")},
+        breaks="G38 G78",
+    ),
+    t(
+        "chat_draft_message",
+        "Prepares a message for a channel.",
+        {"channel_id": s(), "text": s()},
+        req="channel_id text",
+        breaks="G37b G27",
+    ),
+    t(
+        "chat_send_message",
+        "Sends a message to everyone in a channel; it cannot be called back. Needs approval.",
+        {"channel_id": s(), "text": s()},
+        req="channel_id text",
+    ),
+    t(
+        "chat_get_user_profile",
+        "Get the profile of a user.",
+        {"user_id": s("The user's id")},
+        req="user_id",
+        breaks="G27 G36",
+    ),
+)
+
+NOTES = server(
+    "notes",
+    t(
+        "API-post-search",
+        "Search by title",
+        {
+            "query": s("What titles are compared with"),
+            "page_size": n("Most results. Maximum: 100", default=100),
+            "start_cursor": s(),
+            "filter": thing("property and value", value=s(), property=s()),
+        },
+        open_=True,
+        breaks="G51 G2 G38 G78 G27",
+    ),
+    t(
+        "API-patch-page",
+        "Update page properties",
+        {"page_id": s(), "properties": thing(), "archived": b("Set to true to delete the page.")},
+        req="page_id",
+        open_=True,
+        breaks="G51 G2 G21 G27",
+    ),
+    t(
+        "API-get-block-children",
+        "Retrieve block children",
+        {"block_id": s(), "start_cursor": s(), "page_size": n("Max 100", default=100)},
+        req="block_id",
+        open_=True,
+        breaks="G51 G36 G38 G78 G27",
+    ),
+    t("API-delete-a-block", "Delete a block", {"block_id": s()}, req="block_id", open_=True, breaks="G51 G27 G36 G37"),
+    t(
+        "API-post-database-query",
+        "Query a database",
+        {"database_id": s(), "filter": thing(), "page_size": n(default=100)},
+        req="database_id",
+        open_=True,
+        breaks="G51 G2 G78 G27 G36",
+    ),
+    t(
+        "create_entities",
+        "Creates several new entities in the graph; one that exists already is left as it is.",
+        {"entities": many(thing(name=s("Name"), entityType=s("Type"), observations=many()))},
+        req="entities",
+    ),
+    t(
+        "delete_entities",
+        "Deletes entities and all their relations from the graph.",
+        {"entityNames": many(said="Names to delete")},
+        req="entityNames",
+        breaks="G37 G27",
+    ),
+    t("read_graph", "Read the entire knowledge graph", {}, hint=True, breaks="G27 G77"),
+    t(
+        "search_nodes",
+        "Finds nodes by words in names, types and observations.",
+        {"query": s("Words to find")},
+        req="query",
+        hint=True,
+        breaks="G77 G27",
+    ),
+    t(
+        "open_nodes",
+        "Opens nodes by their names; names that do not exist are left out.",
+        {"names": many(said="Names")},
+        req="names",
+        hint=True,
+    ),
+)
+
+OURS = server(
+    "ours",
+    t(
+        "search-notes",
+        "Finds notes of a project by words; all must occur. Gives a page of titles with nextCursor. For the text, "
+        "use read-note.",
+        {
+            "projectId": s("The project, from list_projects."),
+            "query": s("Words.", maxLength=200),
+            "limit": n("Most notes.", minimum=1, maximum=50, default=20),
+            "cursor": s("nextCursor of the page before."),
+        },
+        req="projectId query",
+        out={"notes": many(maxItems=50), "nextCursor": {"type": ["string", "null"]}},
+        hint=True,
+    ),
+    t(
+        "read-note",
+        "Gives the text of one note, by the key that search-notes gave. Changes nothing.",
+        {"key": s("The key.", pattern="^N[0-9]+$")},
+        req="key",
+        out={"text": s()},
+        hint=True,
+        breaks="G10",
+    ),
+    t(
+        "append-note",
+        "Adds a paragraph at the end of a note. What stands there is never changed. Gives the new revision.",
+        {"key": s("The key, from search-notes.", pattern="^N[0-9]+$"), "text": s("The paragraph.", maxLength=4000)},
+        req="key text",
+        out={"revision": n()},
+        hint=False,
+    ),
+    t(
+        "delete-note",
+        "Deletes a note for good: it cannot be brought back. A person is asked before.",
+        {"key": s("The key.", maxLength=9)},
+        req="key",
+        hint=False,
+        kills=True,
+    ),
+    t(
+        "export-notes",
+        "Collects all notes of a project into one file, which takes up to a minute, and gives its URI.",
+        {"projectId": s()},
+        req="projectId",
+        out={"uri": s()},
+        hint=False,
+    ),
+    t(
+        "count-words",
+        "Counts the words of a text. Use it for a text you have at hand; it changes nothing.",
+        {"text": s(maxLength=20000)},
+        req="text",
+        out={"words": n()},
+        hint=True,
+    ),
+)
+
+ADMIN = server(
+    "admin",
+    t(
+        "call_backend",
+        "Calls the old system with an operation and whatever it takes.",
+        {"operation": s("Operation of the old system"), "data": thing()},
+        req="operation",
+        breaks="G2 G20 G90",
+    ),
+    t(
+        "find_orders",
+        "Finds orders of a customer, newest first, twenty to a page.",
+        {"row_id": n("Row of the customer"), "page": n(minimum=1, maximum=500)},
+        req="row_id",
+        out={"orders": many({"type": "object"}), "total": n()},
+        hint=True,
+        breaks="G88",
+    ),
+    t(
+        "close_order",
+        "Closes an order in the name of another account; it is opened again only by hand.",
+        {"order": s("Its number"), "run_as": s("Account that is written down")},
+        req="order run_as",
+        breaks="G88",
+    ),
+    t(
+        "list_tickets",
+        "Lists tickets of a team, oldest first, for an overview before one is read.",
+        {"limit": n(minimum=1, maximum=50)},
+        out={"tickets": many({"type": "object"}), "nextCursor": s()},
+        hint=True,
+        breaks="G84 G84b",
+    ),
+    t(
+        "list_users",
+        "Lists users who may log in, for an overview before one is changed.",
+        {"limit": n(minimum=1, maximum=50)},
+        out={"users": many({"type": "object"})},
+        hint=True,
+        breaks="G81 G84b",
+    ),
+    t(
+        "list_groups",
+        "Lists the groups that users can be in, each with its purpose.",
+        {},
+        out={"groups": many({"type": "object"})},
+        hint=True,
+        breaks="G77b",
+    ),
+    t(
+        "list_roles",
+        "Lists the roles that a group can have, of which there are seven.",
+        {},
+        out={"roles": many({"type": "object"}, maxItems=7)},
+        hint=True,
+    ),
+    t(
+        "export_audit",
+        "Collects the audit log of a month.",
+        {"month": s("The month", pattern="^[0-9]{4}-[0-9]{2}$")},
+        req="month",
+        out={"started": b()},
+        breaks="G14 G27",
+    ),
+    t(
+        "update_user",
+        "Changes a user's name or team; what is left out stays.",
+        {"user": s("Login name"), "name": s(), "deleted": b()},
+        req="user",
+        breaks="G21",
+    ),
+    t(
+        "search_audit",
+        "Finds entries of the audit log by words; entries are kept for a year.",
+        {"words": s(), "since": s("First day", format="iso-day"), "limit": n(maximum=100), "cursor": s()},
+        hint=False,
+        breaks="G28b G48",
+    ),
+    t(
+        "users",
+        "Works on users: reads, invites or locks them.",
+        {"action": one_of("get", "invite", "lock")},
+        req="action",
+        breaks="G12 G21",
+    ),
+    t(
+        "set_quota",
+        "Sets the quota of a team; the old one is gone.",
+        {"team": s(), "gigabytes": n(maximum=100, default=500), "hard": s("Whether it is enforced (true/false)")},
+        req="team",
+        breaks="G40 G40b",
+    ),
+)
+
+SERVERS = (ADMIN, FILES, REPOSITORIES, DATABASE, BROWSER, CHAT, NOTES, OURS)
