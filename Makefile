@@ -15,7 +15,7 @@ demo: $(VENV)/.run
 test: $(TEST_VENV)/.ready
 	$(TEST_VENV)/bin/python -m pytest
 
-# Needs Node.js and a package index: the official conformance suite, the Inspector, other people's clients.
+# Needs Node.js and a package index: the official conformance suite, the Inspector, other people's clients and servers.
 judges: $(TEST_VENV)/.ready
 	$(TEST_VENV)/bin/python -m pytest tests/outside/judge_*.py
 

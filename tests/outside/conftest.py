@@ -23,10 +23,13 @@ PACKAGES = {
     "@modelcontextprotocol/inspector": "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/client": "@modelcontextprotocol/client@2.4.0",
     "@modelcontextprotocol/sdk": "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/server-everything": "@modelcontextprotocol/server-everything@2026.8.31",
 }
 """What npm installs, by the name that it is put under."""
 
 OLDER_SDK = "mcp==1.30.0"
+
+TIME_SERVER = "mcp-server-time==2026.10.19"
 
 NODE = (20, 20)
 """The oldest Node.js that the judges run on."""
@@ -94,11 +97,20 @@ def _without_glob(program: Path) -> None:
 @pytest.fixture(scope="session")
 def older_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python that has the older SDK."""
-    folder = tmp_path_factory.mktemp("older")
+    return _python_with(OLDER_SDK, tmp_path_factory.mktemp("older"))
+
+
+@pytest.fixture(scope="session")
+def time_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has somebody else's server, `mcp_server_time`."""
+    return _python_with(TIME_SERVER, tmp_path_factory.mktemp("time"))
+
+
+def _python_with(package: str, folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     done = run(
-        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLDER_SDK, seconds=INSTALL_SECONDS
+        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package, seconds=INSTALL_SECONDS
     )
     assert done.returncode == 0, done.stderr
     return python

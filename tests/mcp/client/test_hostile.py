@@ -244,6 +244,7 @@ class Web:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, dict[str, str]]] = []
         self.answer: Answer = usual
+        self.get: Callable[[BaseHTTPRequestHandler], None] = lambda handler: reply(handler, 405, b"")
         web = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -256,10 +257,10 @@ class Web:
 
             def do_GET(self) -> None:
                 web.asked.append(("GET", self.path, dict(self.headers)))
-                reply(self, 405, b"")
+                web.get(self)
 
             def do_DELETE(self) -> None:
-                self.do_GET()
+                reply(self, 405, b"")
 
             def log_message(self, *args: Any) -> None:
                 """Nothing is said."""
@@ -397,6 +398,39 @@ def test_a_stream_that_does_not_end_ends_with_the_call(setup: Setup, web: Web) -
     setup.see("hostile")
     assert fault(setup, seconds=0.5).code == "server-slow"
     assert over.wait(SECONDS)
+
+
+def test_a_stream_that_breaks_off_is_taken_up_again_and_not_for_ever(setup: Setup, web: Web) -> None:
+    def breaks_off(handler: BaseHTTPRequestHandler) -> None:
+        reply(handler, 200, b"id: 7\nretry: 1\ndata:\n\n", Content_Type="text/event-stream")
+
+    web.answer = on_call(lambda handler, message: breaks_off(handler))
+    web.get = breaks_off
+    setup.see("hostile")
+    assert fault(setup).code == "server-gone"
+    taken_up = [headers for method, _, headers in web.asked if method == "GET" and headers.get("last-event-id") == "7"]
+    assert 0 < len(taken_up) < 40
+
+
+def test_a_cancelled_call_leaves_the_connection_to_others(setup: Setup, web: Web) -> None:
+    told: list[dict[str, Any]] = []
+    over = threading.Event()
+
+    def waits(handler: BaseHTTPRequestHandler, message: dict[str, Any]) -> None:
+        if message.get("method") == "tools/call" and not told:
+            over.wait(SECONDS)
+        elif message.get("method") == "notifications/cancelled":
+            told.append(message["params"])
+            over.set()
+        usual(handler, message)
+
+    setup.see("hostile")
+    web.answer = waits
+    asked = len(web.asked)
+    assert fault(setup, seconds=0.3).code == "server-slow"
+    assert over.wait(SECONDS)
+    assert setup.call("t", server="hostile")["isError"] is False
+    assert [method for method, _, _ in web.asked[asked:]] == ["POST"] * 4  # the list, a call, that it is over, another call
 
 
 def test_a_flood_of_events_is_cut(setup: Setup, web: Web) -> None:

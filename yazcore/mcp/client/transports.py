@@ -262,7 +262,8 @@ async def _watch(response: httpx2.Response) -> None:
         mine.status = response.status_code
         mine.responses += 1
         mine.elsewhere = response.has_redirect_location
-        if mine.over or mine.responses > _MOST_RESPONSES:
+        # A stream that is taken up again, for ever or for nobody. Not so a POST: one tells the server that it is over.
+        if response.request.method == "GET" and (mine.over or mine.responses > _MOST_RESPONSES):
             raise TooMuch
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise NotAsked("a compressed answer, which was not asked for")
