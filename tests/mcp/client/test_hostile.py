@@ -430,7 +430,8 @@ def test_a_cancelled_call_leaves_the_connection_to_others(setup: Setup, web: Web
     assert fault(setup, seconds=0.3).code == "server-slow"
     assert over.wait(SECONDS)
     assert setup.call("t", server="hostile")["isError"] is False
-    assert [method for method, _, _ in web.asked[asked:]] == ["POST"] * 4  # the list, a call, that it is over, another call
+    # the list, a call, that it is over, another call
+    assert [method for method, _, _ in web.asked[asked:]] == ["POST"] * 4
 
 
 def test_a_flood_of_events_is_cut(setup: Setup, web: Web) -> None:
