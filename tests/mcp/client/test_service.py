@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import pytest
 
 from tests.capabilities.conftest import PLUGIN, entered
 from tests.cli.commands import until
-from tests.hosts.running import call, running
+from tests.hosts.console import console
+from tests.hosts.running import HEAD, call
 from tests.mcp.client.conftest import SECONDS, Setup, set_up
 from tests.plugins_in_test import tool
+from tests.test_host import install
 from yazcore import Call, CapabilityError, Home, NoContext, ServiceError
 from yazcore.capabilities.broker import Broker, GrantedSet
 from yazcore.capabilities.context import Frame
@@ -252,16 +255,42 @@ class Plugin:
 REFUSED = "demo may not do this: mcp-client, out-of-scope. The user can see what was tried with: yaz denials demo"
 
 
-def test_a_plugin_of_a_host_calls_a_server_and_closing_the_host_leaves_it(setup: Setup, tmp_path: Path) -> None:
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Path]:
+    """A folder on the path, for a distribution as pip leaves it."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+    for name in [name for name in sys.modules if name.startswith("console_plugin_")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("runtime", ["trusted", "isolated"])
+def test_a_plugin_of_a_host_calls_a_server_and_closing_the_host_leaves_it(
+    setup: Setup, site: Path, runtime: Literal["trusted", "isolated"]
+) -> None:
     setup.stdio()
     setup.see("checker", "check")
     tools = [tool("look"), tool("look-later"), tool("mend")]
     asks = [{"kind": "mcp-client", "servers": ["checker"]}]
-    with running(tmp_path, setup.home, CALLING, capabilities=asks, provides={"tools": tools}) as host:
+    install(site, "demo", HEAD + CALLING, capabilities=asks, provides={"tools": tools})
+    host = console(setup.home, discover=True)
+    try:
+        host.grant("demo", trusted=True)
+        host.deactivate("demo")
+        granted = host.grants.get("demo")
+        assert granted is not None
+        host.grants.put(attrs.evolve(granted, runtime=runtime))
+        (status,) = (one for one in host.activate() if one.id == "demo")
+        assert (status.state, status.runtime) == ("active", runtime), status
         assert call(host, "demo__look").structured == {"found": 1}
         assert call(host, "demo__look-later").structured == {"found": 2}
         refused = call(host, "demo__mend")
         assert (refused.is_error, refused.text) == (True, REFUSED)
         assert setup.lines("calls") == ["check", "check"]
+    finally:
+        host.close()
     with pytest.raises(ServiceError, match="is left: yaz is closing"):
         host.servers.tools("checker", SECONDS)

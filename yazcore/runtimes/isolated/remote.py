@@ -105,6 +105,14 @@ class RemoteService:
 
         return call
 
+    def __getitem__(self, name: str) -> Any:
+        """One server of `mcp_servers`, by its name; no other service has anything by name."""
+        if self._name != "mcp_servers":
+            raise TypeError(f"the service {self._name!r} has nothing by name")
+        from yazcore.capabilities.services.mcp_servers import McpServer
+
+        return McpServer(self, name)
+
     def _must_have(self, method: str) -> None:
         if method not in self._methods:
             raise AttributeError(f"the service {self._name!r} has no {method!r}")
