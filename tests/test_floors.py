@@ -29,7 +29,7 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "plugin_folders", "typed")),
     (4, ("runtimes",)),
     (5, ("differences", "installed", "plugin_context", "activation", "asking", "granting", "first_use", "gate")),
-    (6, ("control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),
+    (6, ("clients", "control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),
     (7, ("writing",)),
     (8, ("testing",)),
     (9, ("cli",)),

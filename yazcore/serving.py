@@ -29,6 +29,7 @@ from yazcore.mcp.results import tool_result
 from yazcore.mcp.surface import tool_object
 from yazcore.permissions import OWNER, Principal
 from yazcore.permissions.curation import Curation
+from yazcore.permissions.lending import Lending
 from yazcore.permissions.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Serving:
         self._host = host
         curation = curation or Curation()
         self._user = curation.of(OWNER)
-        self._listener = Listener(host, port=port, named=Tokens(host.home).principal_of, curation=curation)
+        self._lending = Lending(Tokens(host.home))
+        self._listener = Listener(host, port=port, named=self._lending.principal_of, curation=curation)
         self._commands = dict(commands or {})
         self._alone = alone
         self._stop = anyio.Event()
@@ -76,7 +78,7 @@ class Serving:
         """The MCP server is on: open the user's door, say so, wait, and undo all of it."""
         calls = _Calls(self._host, self._user, asyncio.get_running_loop())
         shared = commands_of(self._host, self._user, calls, self._request_stop())
-        control = Control({**shared, **self._commands})
+        control = Control({**shared, "lend": self._lend, **self._commands})
         control.start()
         try:
             announce(self._host.home, url=address.url, token=address.token, control=control)
@@ -88,6 +90,10 @@ class Serving:
                 await self._listener.stop()
                 calls.end()
                 await anyio.to_thread.run_sync(control.close)
+
+    def _lend(self, arguments: dict[str, Any]) -> str:
+        """The command `lend`: a token that stands for a named one, for the user's own programs (`yaz bridge --as`)."""
+        return self._lending.lend(str(arguments["name"]))
 
     async def stop(self) -> None:
         """Stop serving, and wait until nothing is left."""

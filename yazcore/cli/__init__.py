@@ -24,6 +24,7 @@ _COMMANDS = {
     "demo": ("yazcore.cli.demo", "See the whole story on sample data: serve, connect, compile, fix, search, cite."),
     "serve": ("yazcore.cli.serving", "Hold projects open and switch the MCP server on."),
     "bridge": ("yazcore.cli.bridging", "Be an MCP server on stdio, for clients that need one: the running yaz."),
+    "connect": ("yazcore.cli.connecting", "Tell a client of yaz: Claude, VS Code, Cursor, Codex, the Inspector."),
     "status": ("yazcore.cli.serving", "Say whether yaz runs, and where."),
     "stop": ("yazcore.cli.serving", "Stop the running yaz."),
     "plugins": ("yazcore.cli.plugins", "List what is installed: state, runtime, tools."),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ import attrs
 import click
 
 from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, say
+from yazcore.clients import CLIENTS
 from yazcore.control import not_running, only_one, running, wait_until_over
 from yazcore.home import Home
 from yazcore.permissions import OWNER
@@ -150,9 +149,8 @@ def _say_ready(
 
     for plugin_id, state, way in ways_in(statuses, home):
         say(f"not active: {plugin_id} is {state}; {way}")
-    say("\nTo connect a client:")
-    for client, how in _connections(url, token):
-        say(f"  {client:<15} {how}")
+    say("\nTo connect a client: yaz connect CLIENT --write; CLIENT is one of")
+    say(f"  {', '.join(CLIENTS)}")
     say("\nCtrl-C stops it; then the token is dead.")
 
 
@@ -175,18 +173,6 @@ def _curated(application: WritingApp, curation: Curation) -> str:
     unknown = sorted((curation.tools or frozenset()) - application.host.catalogue.now.tools.keys())
     none = f"; there is no {', '.join(map(harmless, unknown))}" if unknown else ""
     return f"{', '.join(offered)} (of {len(application.host.catalogue.now.tools)}{none})"
-
-
-def _connections(url: str, token: str) -> list[tuple[str, str]]:
-    """How to connect each client, as something to copy."""
-    headers = {"Authorization": f"Bearer {token}"}
-    header = shlex.quote(f"Authorization: Bearer {token}")
-    add = {"name": "yaz", "type": "http", "url": url, "headers": headers}
-    return [
-        ("Claude Code", f"claude mcp add --transport http yaz {url} --header {header}"),
-        ("VS Code", f"code --add-mcp {shlex.quote(json.dumps(add))}"),
-        ("Cursor, others", f"in mcp.json: {json.dumps({'mcpServers': {'yaz': {'url': url, 'headers': headers}}})}"),
-    ]
 
 
 @click.command()

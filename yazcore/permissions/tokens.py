@@ -86,7 +86,7 @@ class Tokens:
         self._home = home
         self._clock = clock
         self._kept = Watched(home, FILE, _read)
-        self._by_digest = Watched(home, FILE, _principals)
+        self._standing = Watched(home, FILE, _principals)
         self._told = ""
 
     def all(self) -> tuple[Token, ...]:
@@ -102,17 +102,22 @@ class Tokens:
 
     def principal_of(self, text: str) -> Principal | None:
         """Whose token this is; None for nobody's, an expired one, and while the file cannot be understood."""
-        if not text.startswith(PREFIX):
-            return None
+        # Found by digest: how long that takes says nothing about a token.
+        return self._good(_digest(text)) if text.startswith(PREFIX) else None
+
+    def principal_named(self, name: str) -> Principal | None:
+        """Who the token of that name stands for; None as for `principal_of`."""
+        return self._good(name)
+
+    def _good(self, key: str) -> Principal | None:
         try:
-            kept = self._by_digest.now()
+            kept = self._standing.now()
         except YazError as error:
             if error.message != self._told:
                 self._told = error.message
                 _log.error("named tokens open nothing: %s", error.message)
             return None
-        # Found by digest: how long that takes says nothing about a token.
-        token, principal = kept.get(_digest(text), (None, None))
+        token, principal = kept.get(key, (None, None))
         return None if token is None or token.is_over(self._clock()) else principal
 
     def create(
@@ -240,7 +245,8 @@ def _read(document: Any | None) -> dict[str, Token]:
 
 
 def _principals(document: Any | None) -> dict[str, tuple[Token, Principal]]:
-    return {token.digest: (token, token.principal) for token in _read(document).values()}
+    """Each token with its principal, by digest and by name: no name is as long as a digest."""
+    return {key: (token, token.principal) for token in _read(document).values() for key in (token.digest, token.name)}
 
 
 def _read_one(name: str, entry: Any) -> Token:
