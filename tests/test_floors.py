@@ -21,14 +21,20 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         1,
         (
-            "children", "confinement", "uri_templates", "listeners", "violations", "home", "declarations", "parts",
-            "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
+            "children", "confinement", "uri_templates", "listeners", "violations", "home", "marks", "declarations",
+            "parts", "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
         ),
     ),
     (2, ("manifest", "design_rules")),
     (3, ("capabilities", "catalogue", "results", "outcomes", "audit", "plugin_status", "plugin_folders", "typed")),
     (4, ("runtimes",)),
-    (5, ("differences", "installed", "plugin_context", "activation", "asking", "granting", "first_use", "gate")),
+    (
+        5,
+        (
+            "differences", "installed", "plugin_context", "activation", "asking", "granting", "first_use", "gate",
+            "user_settings",
+        ),
+    ),
     (6, ("clients", "control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),
     (7, ("writing",)),
     (8, ("testing",)),

@@ -15,6 +15,7 @@ import attrs
 from yazcore.declarations import (
     CommandDeclaration,
     FormatDeclaration,
+    Posture,
     PromptDeclaration,
     ResourceDeclaration,
     ToolDeclaration,
@@ -22,6 +23,7 @@ from yazcore.declarations import (
 from yazcore.listeners import Listeners
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.names import exposed, folded
+from yazcore.marks import UNMARKED, Mark, Marks
 from yazcore.uri_templates import match
 
 AUDIT = "x-audit"
@@ -30,14 +32,30 @@ AUDIT = "x-audit"
 
 @attrs.frozen(kw_only=True)
 class ActiveTool:
-    """One tool that can be called now. `audited`: the arguments whose values its schema wants in the audit."""
+    """One tool that can be called now.
+
+    * `mark`: what the operator says of it; `asks` and `posture` are what counts for callers. While it runs, the tool
+      has no more than its declared posture: a mark gives nothing.
+    * `audited`: the arguments whose values its schema wants in the audit.
+    """
 
     plugin: str
     exposed: str
     declaration: ToolDeclaration
     description: str
     own: bool
+    mark: Mark = UNMARKED
+    asks: bool = attrs.field()
+    posture: Posture = attrs.field()
     audited: frozenset[str] = attrs.field()
+
+    @asks.default
+    def _asks(self) -> bool:
+        return self.mark.ask or self.declaration.approval == "ask"
+
+    @posture.default
+    def _posture(self) -> Posture:
+        return "write" if self.mark.write else self.declaration.posture
 
     @audited.default
     def _audited(self) -> frozenset[str]:
@@ -138,6 +156,7 @@ class Catalogue:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._changed: Listeners[[]] = Listeners()
+        self._marks: Marks = {}
         self.now = Snapshot()
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -147,8 +166,21 @@ class Catalogue:
     def add(self, plugin: ActivePlugin) -> None:
         """Make a plugin's contributions visible, all at once. The caller has checked `collisions`."""
         with self._lock:
-            self.now = _snapshot({**self.now.plugins, plugin.manifest.id: plugin}, self.now.generation + 1)
+            self.now = self._made({**self.now.plugins, plugin.manifest.id: plugin})
         self._changed.tell()
+
+    def mark(self, marks: Marks) -> None:
+        """Have these marks count in place of the ones before, for all that is active and all that comes."""
+        with self._lock:
+            changed = marks != self._marks
+            self._marks = dict(marks)
+            if changed:
+                self.now = self._made(self.now.plugins)
+        if changed:
+            self._changed.tell()
+
+    def _made(self, plugins: Mapping[str, ActivePlugin]) -> Snapshot:
+        return _snapshot(plugins, self._marks, self.now.generation + 1)
 
     def remove(self, plugin_id: str) -> ActivePlugin | None:
         """Take a plugin's contributions away, all at once."""
@@ -156,7 +188,7 @@ class Catalogue:
             plugins = dict(self.now.plugins)
             gone = plugins.pop(plugin_id, None)
             if gone is not None:
-                self.now = _snapshot(plugins, self.now.generation + 1)
+                self.now = self._made(plugins)
         if gone is not None:
             self._changed.tell()
         return gone
@@ -184,7 +216,7 @@ def collisions(now: Snapshot, manifest: Manifest, own: bool) -> list[tuple[str, 
     ]
 
 
-def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
+def _snapshot(plugins: Mapping[str, ActivePlugin], marks: Marks, generation: int) -> Snapshot:
     tools: dict[str, ActiveTool] = {}
     resources: dict[str, ActiveResource] = {}
     prompts: dict[str, ActivePrompt] = {}
@@ -197,8 +229,9 @@ def _snapshot(plugins: Mapping[str, ActivePlugin], generation: int) -> Snapshot:
         for tool in provides.tools:
             name = exposed(plugin_id, tool.name, own)
             tools[name] = ActiveTool(
-                plugin=plugin_id, exposed=name, declaration=tool, description=plugin.text(tool.description_key), own=own
-            )
+                plugin=plugin_id, exposed=name, declaration=tool, description=plugin.text(tool.description_key),
+                own=own, mark=marks.get((plugin_id, tool.name), UNMARKED),
+            )  # fmt: skip
         for resource in provides.resources:
             resources[resource.address] = ActiveResource(
                 plugin=plugin_id,

@@ -19,6 +19,9 @@ from yazcore.violations import YazError
 
 T = TypeVar("T")
 
+SETTINGS = "settings.toml"
+"""The file of what the user has set."""
+
 LOCK_SECONDS = 10.0
 """How long to wait for another process, in seconds."""
 
@@ -124,7 +127,7 @@ class Home:
         """What `settings.toml` holds; empty where there is none. Raises `YazError` `settings-broken`, with the line."""
         import tomllib
 
-        text = self._read("settings.toml")
+        text = self._read(SETTINGS)
         if text is None:
             return {}
         try:
@@ -132,6 +135,19 @@ class Home:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it nests too deeply"
             raise YazError("settings-broken", f"settings.toml is not valid TOML: {reason}", "mend that line") from None
+
+    def change_settings(self, change: Callable[[Any], None]) -> None:
+        """Change `settings.toml` under its lock; `change` gets a document of tomlkit, so comments and order stay.
+
+        Raises `YazError`: `settings-broken`, `home-busy`, `home-not-writable`.
+        """
+        import tomlkit
+
+        with self.locked(SETTINGS):
+            self.settings()  # what is broken is not written over
+            document = tomlkit.parse(self._read(SETTINGS) or "")
+            change(document)
+            self.write_text(SETTINGS, tomlkit.dumps(document))
 
     def plugin_data(self, plugin_id: str) -> Path:
         """A plugin's own folder, made 0700. Raises `ValueError` for what is no id."""

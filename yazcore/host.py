@@ -44,10 +44,11 @@ from yazcore.listeners import Listeners
 from yazcore.manifest.checking import check
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.messages import Messages
+from yazcore.marks import read_marks
 from yazcore.mcp import help as catalogue_help
 from yazcore.mcp.client.servers import Servers
 from yazcore.permissions import OWNER, Decision, Permits, Principal
-from yazcore.plugin_context import make_context, setting_violations
+from yazcore.plugin_context import make_context, setting_violations, settings_of
 from yazcore.plugin_folders import plugin_folders
 from yazcore.plugin_status import PluginStatus
 from yazcore.results import ResultStore
@@ -134,6 +135,7 @@ class Host:
         self._activation = Activation(contract, self.catalogue)
         self._brokers: dict[str, Broker] = {}
         self._status: dict[str, PluginStatus] = {}
+        self._settings: dict[str, Mapping[str, Any]] = {}
         self._abandoned = Abandoned()
         self._lock = threading.RLock()
         self.skipped: tuple[Skipped, ...] = ()
@@ -156,7 +158,11 @@ class Host:
     # --- plugins --------------------------------------------------------------------------------------------------
 
     def activate(self) -> tuple[PluginStatus, ...]:
-        """Activate everything that is installed and allowed; what is not is reported, and the others go on."""
+        """Activate everything that is installed and allowed; what is not is reported, and the others go on.
+
+        The user's marks on tools count from here on. Raises `YazError` `mark-broken` where they cannot be understood.
+        """
+        self.catalogue.mark(read_marks(self.home.settings()))
         found, self.skipped = self._survey()
         with self._lock:
             for installed in found:
@@ -207,6 +213,17 @@ class Host:
             self.activate()
         else:
             self.deactivate(plugin_id, "disabled", "it is switched off")
+
+    def take_settings(self) -> None:
+        """Take the user's settings as they are on disk now: a plugin whose own have changed starts anew with them.
+
+        Raises `YazError` where they cannot be understood; then those before still count.
+        """
+        read_marks(self.home.settings())
+        for plugin_id, active in self.catalogue.now.plugins.items():
+            if settings_of(active.manifest, self.home) != self._settings.get(plugin_id):
+                self.deactivate(plugin_id, "allowed", "it starts anew with other settings")
+        self.activate()
 
     def deactivate(
         self, plugin_id: str, state: str = "disabled", reason: str = "", patience: float = math.inf
@@ -398,6 +415,7 @@ class Host:
         except OSError as error:  # a plugin can spoil its own data folder
             reason = f"its data folder cannot be used: {error.strerror}"
             return attrs.evolve(status, state="failed", reasons=(reason,))
+        self._settings[manifest.id] = dict(context.settings)
         source = PluginSource(
             manifest=manifest,
             folder=installed.folder,

@@ -73,7 +73,7 @@ def make_context(
     context = Context(
         plugin=plugin_id,
         version=manifest.version,
-        settings=_settings(manifest, home),
+        settings=settings_of(manifest, home),
         data_folder=data_folder,
         message=Messages(manifest.locales_in(folder), locale).text,
         log=logging.getLogger(f"yaz.plugins.{plugin_id}"),
@@ -123,7 +123,8 @@ def setting_violations(manifest: Manifest, home: Home) -> list[Violation]:
     ]
 
 
-def _settings(manifest: Manifest, home: Home) -> dict[str, Any]:
+def settings_of(manifest: Manifest, home: Home) -> dict[str, Any]:
+    """What the user has set for the plugin, with the defaults filled in. Raises `YazError` as `Home.settings` does."""
     given = _given(manifest, home) or {}
     return {setting.key: given.get(setting.key, setting.default) for setting in manifest.provides.settings}
 

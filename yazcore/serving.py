@@ -172,7 +172,8 @@ def commands_of(host: Host, user: Principal, calls: _Calls, stop: Callable[[], N
 def refresh(host: Host) -> list[dict[str, Any]]:
     """Make what the user has decided on disk so in the running application, and give the plugins' states.
 
-    What was taken back or switched off is taken out; what was granted or switched on is activated.
+    What was taken back or switched off is taken out; what was granted or switched on is activated; other settings and
+    marks count. Raises `YazError` where the settings cannot be understood; then those before still count.
     """
     for plugin_id, active in host.catalogue.now.plugins.items():
         grant = host.grants.get(plugin_id)
@@ -181,7 +182,8 @@ def refresh(host: Host) -> list[dict[str, Any]]:
         elif active.origin == "installed" and (grant is None or not grant.given):
             host.deactivate(plugin_id, "held", "it has not been granted")
     host.servers.refresh()
-    return [status.as_json() for status in host.activate()]
+    host.take_settings()
+    return [status.as_json() for status in host.plugins()]
 
 
 def plugins_json(host: Host, live: bool) -> dict[str, Any]:

@@ -46,6 +46,7 @@ _COMMANDS = {
     "revoke": ("yazcore.cli.consent", "Take a grant back, or one capability of it."),
     "enable": ("yazcore.cli.consent", "Switch a plugin on."),
     "disable": ("yazcore.cli.consent", "Switch a plugin off; its grant is kept."),
+    "set": ("yazcore.cli.settings", "Set what a plugin lets you choose, or mark its tools."),
     "token": ("yazcore.cli.tokens", "Name tokens for agents: what each may do, which tools it sees."),
     "denials": ("yazcore.cli.consent", "Show what a plugin tried and was refused."),
     "server": ("yazcore.cli.server", "Name MCP servers that plugins may call for you, and see what they offer."),
@@ -73,7 +74,10 @@ class _Lazy(click.Group):
         if cmd_name not in _SHORT:
             atexit.unregister(gc.freeze)
             gc.enable()
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        attribute = cmd_name.replace("-", "_")
+        if not hasattr(module, attribute):
+            attribute += "_"  # where Python has that name itself
+        command: click.Command = getattr(module, attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

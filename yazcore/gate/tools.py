@@ -26,7 +26,7 @@ _CHARACTERS = 100
 
 def offered(tool: ActiveTool, principal: Principal) -> bool:
     """Whether the principal may know of the tool: allow-list and read-only; `help` is for everybody."""
-    if principal.read_only and tool.declaration.posture == "write":
+    if principal.read_only and tool.posture == "write":
         return False
     return principal.tools is None or tool.exposed in principal.tools or (tool.own and tool.exposed == "help")
 
@@ -74,7 +74,7 @@ class ToolCalls:
         if wrong := await _errors(schema, arguments):
             attempt.outcome = "invalid"
             raise Ended(f"The arguments of {attempt.name} are not as declared: {'; '.join(wrong)}. Nothing was done.")
-        if declaration.approval == "ask":
+        if tool.asks:
             attempt.outcome = "approval"
             raise Ended(f"{attempt.name} needs a person's approval, and nobody can be asked here. Nothing was done.")
         client = (meet or Client)() if tool.own else None

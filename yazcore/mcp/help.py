@@ -21,7 +21,7 @@ def help_for(tools: Iterable[ActiveTool], topic: str | None) -> dict[str, Any]:
     if not wanted:
         return {
             "tools": {
-                posture: [_short(tool) for tool in known.values() if tool.declaration.posture == posture]
+                posture: [_short(tool) for tool in known.values() if tool.posture == posture]
                 for posture in ("read", "write")
             },
             "next": NEXT,
@@ -68,8 +68,8 @@ def instructions(
     `everywhere` is what it may do in every scope; `permissions_uri` says so in full, where a host has such a resource.
     """
     listed = list(tools)
-    reads = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "read") or "none"
-    writes = ", ".join(tool.exposed for tool in listed if tool.declaration.posture == "write") or "none"
+    reads = ", ".join(tool.exposed for tool in listed if tool.posture == "read") or "none"
+    writes = ", ".join(tool.exposed for tool in listed if tool.posture == "write") or "none"
     allowed = sum(tool.declaration.permission in everywhere for tool in listed)
     more = "" if permissions_uri is None else f"; {permissions_uri} says what you may do"
     helps = " help explains each tool." if any(tool.own and tool.exposed == "help" for tool in listed) else ""
@@ -85,10 +85,10 @@ def full_entry(tool: ActiveTool) -> dict[str, Any]:
     return {
         "name": tool.exposed,
         "plugin": tool.plugin,
-        "posture": declaration.posture,
+        "posture": tool.posture,
         "summary": tool.description,
         "access": {"permission": declaration.permission, "scope": declaration.scope},
-        "approval": declaration.approval,
+        "approval": "ask" if tool.asks else "none",
         "deadlineSeconds": declaration.deadline_seconds,
         "params": [
             {

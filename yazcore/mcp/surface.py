@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool
-from yazcore.declarations import ToolDeclaration, Variable
+from yazcore.declarations import Posture, ToolDeclaration, Variable
 
 PAGE_ITEMS = 100
 """How many entries one page of a list holds (mcp D13)."""
@@ -31,18 +31,18 @@ def tool_object(tool: ActiveTool) -> dict[str, Any]:
     }
     if declaration.output_schema is not None:
         shown["outputSchema"] = declaration.output_schema
-    shown["annotations"] = hints(declaration)
+    shown["annotations"] = hints(declaration, tool.posture)
     shown["_meta"] = _meta(tool.plugin, declaration.permission, declaration.scope)
     return shown
 
 
-def hints(declaration: ToolDeclaration) -> dict[str, bool]:
-    """The hints of a tool, from its posture and effect (T-10): never an authorisation.
+def hints(declaration: ToolDeclaration, posture: Posture | None = None) -> dict[str, bool]:
+    """The hints of a tool, from the posture that counts (None: the declared one) and its effect (T-10).
 
-    What the author has not said is left out, so that a client assumes the worst, as MCP wants it. Nothing is read-only
-    and destructive at once.
+    Never an authorisation. What the author has not said is left out, so that a client assumes the worst, as MCP wants
+    it. Nothing is read-only and destructive at once.
     """
-    reads = declaration.posture == "read"
+    reads = (posture or declaration.posture) == "read"
     said = {"readOnlyHint": reads}
     if declaration.effect is not None:
         if not reads:
