@@ -320,7 +320,6 @@ DEMO: dict[str, Any] = {
     "capabilities": [{"kind": "fs-project", "access": "write"}],
     "code": '''
 import os
-import subprocess
 import time
 
 from yazcore import Command, Tool, ToolError, hookimpl
@@ -354,7 +353,6 @@ class Plugin:
     def echo(self, context, arguments):
         print("noise: print")
         os.write(1, b"noise: write\\n")
-        subprocess.run(["/bin/echo", "noise: child"], check=True)
         return {"text": arguments["text"]}
 
     def refuse(self, context, arguments):
