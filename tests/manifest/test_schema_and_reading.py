@@ -131,7 +131,7 @@ JUDGED = (
            capability({"kind": "fs-project", "paths": ["a/../b"]}), "capability-path"),
     Beyond("capability-path-protected", "names are compared as the most forgiving file system does",
            capability({"kind": "fs-project", "paths": [".Git"]}), "capability-path-protected"),
-    Beyond("capability-path-too-wide", "it depends on the user's home folder",
+    Beyond("capability-path-too-wide", "which folders are too wide, a list says",
            capability({"kind": "fs-read", "path": "~"}), "capability-path-too-wide"),
 )  # fmt: skip
 """What the host or a long list has to judge."""
