@@ -7,6 +7,7 @@ host said when it started the worker.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -105,17 +106,26 @@ class RemoteService:
 
         return call
 
-    def __getitem__(self, name: str) -> Any:
-        """One server of `mcp_servers`, by its name; no other service has anything by name."""
-        if self._name != "mcp_servers":
-            raise TypeError(f"the service {self._name!r} has nothing by name")
-        from yazcore.capabilities.services.mcp_servers import McpServer
-
-        return McpServer(self, name)
+    def __getitem__(self, part: str) -> RemotePart:
+        """A part of the service by its name, where it has some (`context.mcp_servers["checker"]`)."""
+        if "[]" not in self._methods:
+            raise TypeError(f"the service {self._name!r} has no parts")
+        return RemotePart(self, part)
 
     def _must_have(self, method: str) -> None:
         if method not in self._methods:
             raise AttributeError(f"the service {self._name!r} has no {method!r}")
+
+
+class RemotePart:
+    """A part of a service: its methods are the service's, with the part's name before their arguments."""
+
+    def __init__(self, service: RemoteService, name: str) -> None:
+        self._service = service
+        self.name = name
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        return functools.partial(getattr(self._service, method), self.name)
 
 
 class RemoteAwaitable(RemoteService):

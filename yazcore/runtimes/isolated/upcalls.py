@@ -19,18 +19,15 @@ _UNBUILT: Mapping[str, tuple[str, ...]] = {"mcp_servers": ("call", "tools")}
 
 
 def methods(context: Context) -> dict[str, list[str]]:
-    """The methods of each service, by the service's name."""
+    """The methods of each service, by the service's name; `[]` among them where it has parts by name."""
     return {name: _methods_of(name, service) for name, service in context.services.items()}
 
 
 def _methods_of(name: str, service: Any) -> list[str]:
     if isinstance(service, Unavailable):
         return list(_UNBUILT.get(name, ()))
-    return [
-        method
-        for method, _ in inspect.getmembers(type(service), inspect.isfunction)
-        if not method.startswith("_")
-    ]
+    functions = dict(inspect.getmembers(type(service), inspect.isfunction))
+    return [*(one for one in functions if not one.startswith("_")), *(["[]"] if "__getitem__" in functions else [])]
 
 
 class Upcalls:
@@ -41,6 +38,7 @@ class Upcalls:
             f"{service}.{method}": getattr(context.services[service], method)
             for service, names in methods(context).items()
             for method in names
+            if method != "[]"
         }
         self._known |= {"message": context.message, "publish": context.publish, "changed": context.changed, "may": _may}
 
