@@ -12,7 +12,7 @@ from yazcore.capabilities import commands
 from yazcore.capabilities.grants import Grant, Grants
 from yazcore.capabilities.kept import Kept, keep, kept
 from yazcore.capabilities.standing import granted_set
-from yazcore.granting import commit, plan, revoke, suggestions
+from yazcore.granting import commit, isolation_here, plan, revoke, suggestions
 from yazcore.home import Home
 from yazcore.installed import Installed
 from yazcore.manifest.messages import files_in, seal
@@ -289,10 +289,31 @@ def test_what_the_plugin_says_why_is_told(tmp_path: Path) -> None:
 # --- who may be granted
 
 
-def test_without_trusted_a_third_party_plugin_is_not_granted(tmp_path: Path) -> None:
-    fault = refused(installed(asking(PROJECT), tmp_path), trusted=False)
+def test_a_third_party_plugin_is_isolated_unless_the_user_trusts_it(tmp_path: Path) -> None:
+    plugin = installed(asking(PROJECT), tmp_path)
+    assert plan(plugin, trusted=False, isolation=lambda: None).runtime == "isolated"
+    assert plan(plugin, trusted=True, isolation=lambda: "it cannot").runtime == "trusted"
+
+
+def test_adding_to_a_grant_leaves_the_plugin_where_it_runs(tmp_path: Path) -> None:
+    plugin = installed(asking(PROJECT, WEB), tmp_path)
+    for runtime in ("trusted", "isolated"):
+        old = Grant(plugin="zotero", time="then", runtime=runtime)  # type: ignore[arg-type]
+        assert plan(plugin, old, trusted=False, kinds=("net",), isolation=lambda: "it cannot").runtime == runtime
+        assert plan(plugin, old, trusted=True, kinds=("net",)).runtime == "trusted"
+    old = Grant(plugin="zotero", time="then", runtime="trusted")
+    assert plan(plugin, old, trusted=False, isolation=lambda: None).runtime == "isolated"
+
+
+def test_where_the_system_cannot_isolate_nothing_is_granted_and_why_is_said(tmp_path: Path) -> None:
+    fault = refused(installed(asking(PROJECT), tmp_path), trusted=False, isolation=lambda: "this kernel has none")
     assert fault.code == "isolated-unavailable"
+    assert fault.message == "zotero would run isolated, which this system cannot do: this kernel has none"
     assert fault.fix == "yaz grant zotero --trusted runs it in yaz's own process, with all of your own rights"
+
+
+def test_this_system_can_isolate() -> None:
+    assert isolation_here() is None
 
 
 @pytest.mark.parametrize("origin", ["builtin", "own"])

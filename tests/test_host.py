@@ -110,7 +110,7 @@ def test_a_plugin_waits_for_a_grant_and_then_acts_under_it(installed: Host, tmp_
 @pytest.mark.parametrize(
     ("plugin_id", "more", "code"),
     [
-        ("notes", {"trusted": False}, "isolated-unavailable"), ("notes", {"places": {}}, "place-unbound"),
+        ("notes", {"places": {}}, "place-unbound"),
         ("other", {}, "unknown-plugin"), ("console", {}, "already-shipped"),
     ],
 )  # fmt: skip
@@ -159,20 +159,18 @@ def test_a_host_may_ask_what_a_plugin_may_do(installed: Host, tmp_path: Path) ->
     assert installed.denials.of("notes") == []
 
 
-def test_a_plugin_runs_in_the_runtime_it_was_granted_for(installed: Host, tmp_path: Path) -> None:
-    grant(installed, tmp_path)
-    installed.deactivate("notes")
-    held = installed.grants.get("notes")
-    assert held is not None
-    installed.grants.put(Grant(**{
-        field: getattr(held, field) for field in ("plugin", "version", "capabilities", "places", "digests", "time")
-    }, runtime="isolated"))  # fmt: skip
-    installed.activate()
-    assert state(installed) == ("active", ())
-    (status,) = (one for one in installed.plugins() if one.id == "notes")
-    assert status.runtime == "isolated"
-    assert re.fullmatch(r"Landlock \d+, seccomp \(\d+ instructions\), resource limits", status.confinement)
-    assert call(installed, "notes__look").structured == {"text": "a note"}
+def test_a_plugin_runs_in_the_runtime_it_was_granted_for_and_moves_when_the_user_says_so(
+    installed: Host, tmp_path: Path
+) -> None:
+    held_by = {"isolated": r"Landlock \d+, seccomp \(\d+ instructions\), resource limits", "trusted": "none: .*"}
+    runtimes: tuple[RuntimeName, ...] = ("isolated", "trusted", "isolated")
+    for runtime in runtimes:
+        grant(installed, tmp_path, trusted=runtime == "trusted")
+        assert state(installed) == ("active", ())
+        (status,) = (one for one in installed.plugins() if one.id == "notes")
+        assert status.runtime == runtime
+        assert re.fullmatch(held_by[runtime], status.confinement)
+        assert call(installed, "notes__look").structured == {"text": "a note"}
 
 
 def test_formats_are_for_plugins_that_ship_with_a_host(installed: Host, site: Path) -> None:

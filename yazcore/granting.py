@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -72,6 +72,20 @@ def suggestions(manifest: Manifest) -> dict[str, Path | None]:
     return found
 
 
+def isolation_here() -> str | None:
+    """Why no plugin can be isolated on this system, as a sentence without its end; None where it can. Asks the kernel.
+
+    What is asked is the very process that workers come from, so it takes as long as starting one does.
+    """
+    from yazcore.runtimes.isolated.runtime import IsolatedRuntime
+
+    runtime = IsolatedRuntime()
+    try:
+        return runtime.why_not()
+    finally:
+        runtime.close()
+
+
 def plan(
     installed: Installed,
     old: Grant | None = None,
@@ -81,13 +95,16 @@ def plan(
     commands: Mapping[str, str] = MappingProxyType({}),
     optional: bool = False,
     kinds: Collection[str] = (),
+    isolation: Callable[[], str | None] | None = None,
 ) -> Plan:
     """What granting this plugin means, after what the user has decided before (`old`).
 
+    * `trusted`: it is to run in the application's own process. Else it is isolated; with `kinds` it stays where it is.
     * `places`: folders by name, in the user's words; one chosen before stays, as long as it is there.
     * `commands`: programs by name; the others are looked up in the system's folders.
     * `optional`: also what is optional. An optional capability that was granted before stays granted.
     * `kinds`: only these kinds (or identities), beside what is granted already; else all that is required.
+    * `isolation`: says why no plugin can be isolated here; None: `isolation_here`.
 
     Raises `YazError`: `manifest-refused`, `already-shipped`, `isolated-unavailable`, `not-granted` and
     `capability-not-declared` (of `kinds`), `place-unknown`, `place-unbound`, `place-missing`, `place-too-wide`,
@@ -109,22 +126,25 @@ def plan(
             "already-shipped", f"{manifest.id} ships with the application and needs no grant",
             f"yaz disable {manifest.id} switches it off",
         )  # fmt: skip
-    if not (trusted or shipped or (kinds and old is not None)):
-        raise YazError(
-            "isolated-unavailable", f"{manifest.id} would run isolated, which this version cannot do yet",
-            f"yaz grant {manifest.id} --trusted runs it in yaz's own process, with all of your own rights",
-        )  # fmt: skip
+    stays = bool(kinds) and old is not None and not trusted
+    runtime: RuntimeName = old.runtime if stays and old is not None else "trusted" if trusted else "isolated"
     files = files_in(manifest.locales_in(installed.folder))
     said, reading = texts_of(manifest, files), installed.reading
     programs, missing = _programs(manifest, chosen, old, commands, kinds)
     messages = Messages(manifest.locales_in(installed.folder))
+    bound = _bind(manifest, chosen, {**_chosen_before(manifest, old), **places}, runtime == "trusted")
+    if runtime == "isolated" and not (stays or shipped) and (why := (isolation or isolation_here)()) is not None:
+        raise YazError(
+            "isolated-unavailable", f"{manifest.id} would run isolated, which this system cannot do: {why}",
+            f"yaz grant {manifest.id} --trusted runs it in yaz's own process, with all of your own rights",
+        )  # fmt: skip
     return Plan(
         manifest=manifest,
-        runtime="trusted",
+        runtime=runtime,
         granted=chosen,
         left_out=tuple(one for one in manifest.capabilities if one not in chosen),
         again=again,
-        places=_bind(manifest, chosen, {**_chosen_before(manifest, old), **places}),
+        places=bound,
         commands=programs,
         missing=missing,
         shipped=shipped,
@@ -232,7 +252,7 @@ def answered(grants: Grants, installed: Installed, capability: Capability, yes: 
     """
     if yes:
         old = grants.get(installed.id)
-        commit(grants, plan(installed, old, trusted=True, kinds=(capability.identity,)))
+        commit(grants, plan(installed, old, trusted=False, kinds=(capability.identity,)))
     else:
         grants.revoke(installed.id, capability.identity)
 
@@ -269,7 +289,9 @@ def _folder(text: str) -> Path:
     return Path(os.path.expanduser(text))
 
 
-def _bind(manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[str, str]) -> dict[str, str]:
+def _bind(
+    manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[str, str], trusted: bool
+) -> dict[str, str]:
     """The folder of each place that is needed, or that the user names; a place of what is left out needs none."""
     known = suggestions(manifest)
     needed = {getattr(capability, "place", None) for capability in chosen}
@@ -293,7 +315,7 @@ def _bind(manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[st
         else:
             raise YazError(
                 "place-unbound", f"{manifest.id} needs a folder for {name!r}, and none of its suggestions exists",
-                f"yaz grant {manifest.id} --trusted --place {name}=FOLDER",
+                f"yaz grant {manifest.id}{' --trusted' if trusted else ''} --place {name}=FOLDER",
             )  # fmt: skip
         resolved = folder.resolve()
         if why := too_wide(str(resolved)):

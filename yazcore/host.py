@@ -50,10 +50,10 @@ from yazcore.mcp.client.servers import Servers
 from yazcore.permissions import OWNER, Decision, Permits, Principal
 from yazcore.plugin_context import make_context, setting_violations, settings_of
 from yazcore.plugin_folders import plugin_folders
-from yazcore.plugin_status import PluginStatus
+from yazcore.plugin_status import NOT_POSSIBLE, PluginStatus
 from yazcore.results import ResultStore
 from yazcore.runtimes.abandoned import MOST_STUCK, Abandoned
-from yazcore.runtimes.base import HandlerFailed, PluginSource, RunningPlugin, Runtime
+from yazcore.runtimes.base import Confining, HandlerFailed, PluginSource, RunningPlugin, Runtime
 from yazcore.runtimes.own_path import clashes
 from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.runtimes.values import NotPortable
@@ -164,6 +164,9 @@ class Host:
         """
         self.catalogue.mark(read_marks(self.home.settings()))
         found, self.skipped = self._survey()
+        for installed in found:
+            if self._runs_elsewhere(installed):
+                self.deactivate(installed.id, "allowed", "it starts again in another runtime")
         with self._lock:
             for installed in found:
                 if installed.id not in self.catalogue.now.plugins:
@@ -179,13 +182,13 @@ class Host:
         self,
         plugin_id: str,
         *,
-        trusted: bool,
+        trusted: bool = False,
         places: Mapping[str, str] | None = None,
         commands: Mapping[str, str] | None = None,
         optional: bool = False,
         kinds: Sequence[str] = (),
     ) -> PluginStatus:
-        """Grant a plugin what it asks for, in the user's name, and activate it.
+        """Grant a plugin what it asks for, in the user's name, and activate it: isolated, unless it is `trusted`.
 
         `places` binds the manifest's places to folders, `commands` names programs; what was chosen before stays. With
         `kinds`, only these are granted, beside what is. Raises `YazError` as `granting.plan` does. No path from an
@@ -200,7 +203,7 @@ class Host:
             )
         planned = plan(
             installed.to_grant, self.grants.get(plugin_id), trusted=trusted, places=places or {},
-            commands=commands or {}, optional=optional, kinds=kinds,
+            commands=commands or {}, optional=optional, kinds=kinds, isolation=self._why_not_isolated,
         )  # fmt: skip
         commit(self.grants, planned)
         self.activate()
@@ -439,11 +442,10 @@ class Host:
             case Activated():
                 return attrs.evolve(status, state="active", confinement=runtime.confinement)
             case Unconfined():
-                reason = (
-                    f"it would run isolated, which this system cannot do: {outcome.reason}; "
-                    f"yaz grant {manifest.id} --trusted runs it in yaz's own process, with all of your own rights"
+                reason = f"it is to run isolated, which this system cannot do: {outcome.reason}"
+                return attrs.evolve(
+                    status, state="held", reasons=(reason,), confinement=f"{NOT_POSSIBLE}: {outcome.reason}"
                 )
-                return attrs.evolve(status, state="held", reasons=(reason,))
             case Refused():
                 return attrs.evolve(
                     status,
@@ -465,6 +467,18 @@ class Host:
 
             runtime = self._runtimes["isolated"] = IsolatedRuntime()
         return runtime
+
+    def _why_not_isolated(self) -> str | None:
+        runtime = self._runtime("isolated")
+        assert isinstance(runtime, Confining)
+        return runtime.why_not()
+
+    def _runs_elsewhere(self, installed: Installed) -> bool:
+        """Whether the user has chosen another runtime for a plugin since it was activated."""
+        status = self._status.get(installed.id)
+        if status is None or installed.id not in self.catalogue.now.plugins or installed.state != "allowed":
+            return False
+        return status.runtime != installed.runtime
 
     def _plugin_failed(self, running: RunningPlugin, reason: str) -> None:
         """Take out a plugin that cannot go on, unless another life of it has begun meanwhile."""

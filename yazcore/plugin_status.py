@@ -22,6 +22,10 @@ class UpdateStatus:
         return {"version": self.version, "state": self.state, "reasons": list(self.reasons)}
 
 
+NOT_POSSIBLE = "not possible"
+"""How the confinement of a plugin begins that is to run isolated where the system cannot do that; why comes after."""
+
+
 @attrs.frozen(kw_only=True)
 class PluginStatus:
     """One plugin as `yaz plugins` shows it. `reasons` says why it is not active.

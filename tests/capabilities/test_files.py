@@ -624,7 +624,7 @@ def test_a_place_that_no_folder_is_bound_to_says_what_the_user_can_do(setup: Set
     error = refused(setup, lambda files: files.read_text("a", place="zotero-data"))
     assert error.reason == "not-granted"
     assert error.detail == (
-        "no folder is bound to zotero-data; the user can do it with: yaz grant zotero --trusted --place zotero-data=DIR"
+        "no folder is bound to zotero-data; the user can do it with: yaz grant zotero fs-read --place zotero-data=DIR"
     )
 
 

@@ -43,7 +43,7 @@ def test_new_makes_a_project_and_says_what_comes_next(tmp_path: Path) -> None:
         "  pip install -e '.[test]'",
         "  pytest",
         "  yaz check .",
-        "  yaz grant word-count --trusted",
+        "  yaz grant word-count",
     ]
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()) == [
         ".gitignore",

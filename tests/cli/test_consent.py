@@ -72,12 +72,17 @@ def test_yes_asks_nothing(held: Shell) -> None:
     assert held.here("grant", "demo", "--trusted", "--yes") == Done(0, out, "")
 
 
-def test_a_third_partys_plugin_needs_the_word_trusted(held: Shell) -> None:
-    refused(
-        held.here("grant", "demo", "--yes"),
-        "[isolated-unavailable] demo would run isolated, which this version cannot do yet. "
-        "yaz grant demo --trusted runs it in yaz's own process, with all of your own rights",
+def test_without_the_word_trusted_a_third_partys_plugin_is_isolated(held: Shell) -> None:
+    done = held.here("grant", "demo", "--yes")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == (
+        f"{MEANING.partition('It will run')[0]}"
+        "It will run isolated: in a process of its own, where the kernel opens to it only its own code, the Python it\n"
+        "runs on and its data folder. All else it has to ask yaz for, and gets it only as the lines above say.\n"
+        "granted demo; it runs from the next start on\n"
     )
+    (demo,) = (one for one in held.here("plugins", "--json").json["plugins"] if one["id"] == "demo")
+    assert (demo["runtime"], demo["state"]) == ("isolated", "allowed")
 
 
 def test_grant_as_json_says_the_same_on_standard_error(held: Shell) -> None:

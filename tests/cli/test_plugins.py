@@ -27,7 +27,7 @@ def test_a_list_says_state_and_why_and_what_helps(yaz: Shell) -> None:
         'typst   0.1.0    allowed  trusted   0\n'
         'yaz     0.1.0    allowed  trusted   9\n'
         'broken: yaz show broken says all of it\n'
-        'demo: yaz grant demo --trusted lets it run\n'
+        'demo: yaz grant demo lets it run\n'
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_show_of_a_held_plugin_says_what_helps(yaz: Shell) -> None:
         "state         held",
         "runtime       isolated: not running",
         "why           it has not been granted",
-        "what helps    yaz grant demo --trusted lets it run",
+        "what helps    yaz grant demo lets it run",
     ]
 
 

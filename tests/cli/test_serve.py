@@ -55,9 +55,9 @@ def test_a_plugin_that_does_not_run_is_listed_with_the_command_that_lets_it_run(
     assert yaz.here("disable", "other").status == 0
     process = yaz.start("serve", str(thesis))
     lines = [line for line in process.lines_to("Ctrl-C") if line.startswith("not active")]
-    grant = "yaz grant zotero --trusted --place zotero-data=FOLDER"
+    grant = "yaz grant zotero --place zotero-data=FOLDER"
     assert lines == [
-        "not active: demo is held: it has not been granted; yaz grant demo --trusted lets it run",
+        "not active: demo is held: it has not been granted; yaz grant demo lets it run",
         "not active: other is disabled: it is switched off; yaz enable other lets it run",
         f"not active: zotero is held: it has not been granted; {grant} lets it run",
     ]

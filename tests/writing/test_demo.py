@@ -17,7 +17,8 @@ from yazcore.writing import sample
 STEPS = [
     ("sample thesis", r"\d+ Typst files, a bibliography, one mistake"),
     ("sample library", r"a real zotero\.sqlite with 200 items and more"),
-    ("grant", r"Zotero, trusted, in a YAZ_HOME of the demo's own; your own grants are untouched"),
+    ("grant", r"Zotero, isolated, in a YAZ_HOME of the demo's own; your own grants are untouched"),
+    ("held by", r"Landlock \d, seccomp \(\d+ instructions\), resource limits"),
     ("plugins active", r"typst, yaz, zotero"),
     ("MCP server on", r"http://127\.0\.0\.1:\d+/mcp, a token on every request"),
     ("tools/list", r"11 tools, 2 from Zotero"),

@@ -23,7 +23,7 @@ from yaz_plugin_zotero.sample import make_library
 PACKAGE = Path(yaz_plugin_zotero.__file__).parent
 GRANT = (
     "Zotero shows its data folder under Settings > Advanced > Files and Folders; grant {} with: "
-    "yaz grant zotero --trusted --place zotero-data=DIR"
+    "yaz grant zotero fs-read --place zotero-data=DIR"
 )
 MEND = (
     "so nothing was read from it. Let Zotero check it (Settings > Advanced > Database Maintenance), "

@@ -154,6 +154,6 @@ def test_without_a_folder_the_agent_learns_what_the_user_must_do(tmp_path: Path)
     try:
         outcome = call(host, "search-library", {"query": "a"})
         assert outcome.is_error
-        assert outcome.text.endswith("grant it with: yaz grant zotero --trusted --place zotero-data=DIR")
+        assert outcome.text.endswith("grant it with: yaz grant zotero fs-read --place zotero-data=DIR")
     finally:
         host.close()

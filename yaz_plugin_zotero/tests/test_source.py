@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOLDER = Path(__file__).with_name("holder.py")
 BIND = (
     "Zotero shows its data folder under Settings > Advanced > Files and Folders; grant {what} with: "
-    "yaz grant zotero --trusted --place zotero-data=DIR"
+    "yaz grant zotero fs-read --place zotero-data=DIR"
 )
 
 

@@ -38,7 +38,7 @@ _TABLES = (
 _LONGEST_VALUE = 16 * 2**20
 _STEPS = 20_000  # of SQLite's machine, between two looks at the clock
 
-_BIND = "yaz grant {plugin} --trusted --place zotero-data=DIR"
+_BIND = "yaz grant {plugin} fs-read --place zotero-data=DIR"
 _WHERE = "Zotero shows its data folder under Settings > Advanced > Files and Folders"
 _SNAPSHOT = "snapshot-"
 

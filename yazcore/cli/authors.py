@@ -44,7 +44,7 @@ def new(
     click.echo(f"made {folder}")
     click.echo("\nnext:")
     click.echo(f"  cd {folder}")
-    for line in ("pip install -e '.[test]'", "pytest", "yaz check .", f"yaz grant {plugin_id} --trusted"):
+    for line in ("pip install -e '.[test]'", "pytest", "yaz check .", f"yaz grant {plugin_id}"):
         click.echo(f"  {line}")
 
 

@@ -88,7 +88,10 @@ def _make_so(home: Home, plugin_id: str) -> _Now:
 @click.command()
 @_plugin_id
 @click.argument("kinds", nargs=-1, metavar="[CAPABILITY]...")
-@click.option("--trusted", is_flag=True, help="Run it in yaz's own process, with all of your own rights.")
+@click.option(
+    "--trusted", is_flag=True,
+    help="Run it in yaz's own process, with all of your own rights; without it, it is isolated.",
+)
 @click.option(
     "--place", "places", multiple=True, callback=_pairs("FOLDER"), metavar="NAME=FOLDER",
     help="The folder a place stands for.",
@@ -171,11 +174,20 @@ def _meaning(planned: Plan) -> list[str]:
         for tool in manifest.provides.tools
     ]
     if not planned.shipped:
-        lines += [
-            "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing",
-            "stops its code from doing what you yourself could do. Grant it only if you trust who wrote it.",
-        ]
+        lines += _RUNS[planned.runtime]
     return lines
+
+
+_RUNS = {
+    "trusted": (
+        "It will run trusted: inside yaz's own process. The lines above are kept by yaz's services, but nothing",
+        "stops its code from doing what you yourself could do. Grant it only if you trust who wrote it.",
+    ),
+    "isolated": (
+        "It will run isolated: in a process of its own, where the kernel opens to it only its own code, the Python it",
+        "runs on and its data folder. All else it has to ask yaz for, and gets it only as the lines above say.",
+    ),
+}
 
 
 def _program(name: str, path: str) -> str:

@@ -16,6 +16,7 @@ from yazcore.installed import Installed, survey
 from yazcore.manifest.discovery import Skipped
 from yazcore.manifest.model import Manifest
 from yazcore.plugin_folders import plugin_folders
+from yazcore.plugin_status import NOT_POSSIBLE
 from yazcore.violations import YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
@@ -100,19 +101,23 @@ def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[tuple[str, s
 def _what_helps(status: dict[str, Any], manifest: Manifest | None) -> str:
     match status["state"]:
         case "held":
-            return f"{grant_command(status['id'], manifest)} lets it run"
+            is_trusted = status["runtime"] == "trusted" or status["confinement"].startswith(NOT_POSSIBLE)
+            return f"{grant_command(status['id'], manifest, is_trusted)} lets it run"
         case "disabled":
             return f"yaz enable {status['id']} lets it run"
     return f"yaz show {status['id']} says all of it"
 
 
-def grant_command(plugin_id: str, manifest: Manifest | None) -> str:
-    """The very command that lets a plugin run, with a place for each folder that it cannot find by itself."""
+def grant_command(plugin_id: str, manifest: Manifest | None, trusted: bool = False) -> str:
+    """The very command that lets a plugin run, with a place for each folder that it cannot find by itself.
+
+    `trusted`: it can only run so, or the user has chosen that before.
+    """
     from yazcore.granting import suggestions
 
     places = {} if manifest is None else suggestions(manifest)
     unbound = [f" --place {name}=FOLDER" for name, folder in places.items() if folder is None]
-    return f"yaz grant {plugin_id} --trusted{''.join(unbound)}"
+    return f"yaz grant {plugin_id}{' --trusted' if trusted else ''}{''.join(unbound)}"
 
 
 @click.command()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -154,3 +154,11 @@ class Runtime(Protocol):
 
     def close(self) -> None:
         """Let go of what its plugins share."""
+
+
+@runtime_checkable
+class Confining(Runtime, Protocol):
+    """A runtime that confines plugin code, where the system can."""
+
+    def why_not(self) -> str | None:
+        """Why it cannot here, as a sentence without its end; None where it can."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import attrs
 
-from yazcore.capabilities.grants import Grant, Grants
+from yazcore.capabilities.grants import Grant, Grants, RuntimeName
 from yazcore.check import as_installed, importable, read_package, source_of
 from yazcore.contract import Contract
 from yazcore.granting import commit, plan
@@ -45,13 +46,14 @@ def installed(
     places: Mapping[str, str | os.PathLike[str]],
     optional: bool,
     shipped: bool,
+    runtime: RuntimeName,
 ) -> Iterator[InstalledForTest]:
     """Have one plugin installed while the block runs, and granted in `home`. Raises `YazError`."""
     folders = {name: os.fspath(folder) for name, folder in places.items()}
     if shipped:
         handed_over = builtin(source_of(Path(target)).package)
-        if folders:
-            Grants(home).put(Grant(plugin=handed_over.id, places=folders))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        Grants(home).put(Grant(plugin=handed_over.id, places=folders, runtime=runtime, time=now))
         yield InstalledForTest(id=handed_over.id, builtin=(handed_over.folder,))
     elif os.fspath(target) and Path(target).is_dir():
         source = source_of(Path(target))
@@ -63,23 +65,27 @@ def installed(
         with importable(source.package) as place:
             violations, found = as_installed(place, source, contract)
             if found is not None:
-                yield _granted(found.id, contract, home, folders, optional)
+                yield _granted(found.id, contract, home, folders, optional, runtime)
             else:
                 violations += read_package(source.package, contract).violations
                 yield InstalledForTest(id=builtin(source.package).id, violations=violations)
     else:
-        yield _granted(os.fspath(target), contract, home, folders, optional)
+        yield _granted(os.fspath(target), contract, home, folders, optional, runtime)
 
 
 def _granted(
-    plugin_id: str, contract: Contract, home: Home, places: Mapping[str, str], optional: bool
+    plugin_id: str, contract: Contract, home: Home, places: Mapping[str, str], optional: bool, runtime: RuntimeName
 ) -> InstalledForTest:
     """Grant an installed plugin. One that is refused needs no grant: it is for the host to say why."""
     found, skipped = survey(contract, Grants(home))
     for one in found:
         if one.id == plugin_id:
             if one.manifest is not None:
-                commit(Grants(home), plan(one, trusted=True, places=places, optional=optional))
+                planned = plan(
+                    one, trusted=runtime == "trusted", places=places, optional=optional,
+                    isolation=lambda: None,  # where that cannot be, the host says so
+                )  # fmt: skip
+                commit(Grants(home), planned)
             return InstalledForTest(id=plugin_id)
     distribution = normalized(contract.prefix + plugin_id)
     violations = tuple(Violation(one.code, one.message, one.fix) for one in skipped if one.distribution == distribution)

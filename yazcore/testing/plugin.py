@@ -13,6 +13,7 @@ import attrs
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from yazcore.capabilities.context import Call
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.contract import Contract
 from yazcore.granting import revoke
 from yazcore.home import Home
@@ -147,19 +148,22 @@ def plugin_host(
     places: Mapping[str, str | os.PathLike[str]] | None = None,
     settings: Mapping[str, str | bool | int | float] | None = None,
     with_optional: bool = False,
+    runtime: RuntimeName = "trusted",
     shipped: bool = False,
     contract: Contract | None = None,
     resolve: Mapping[str, Callable[[str], Any]] | None = None,
     principal: Principal = OWNER,
     locale: str = "en-US",
 ) -> Iterator[PluginUnderTest]:
-    """A host with one plugin, granted as `yaz grant ID --trusted` does it, in a home folder of its own.
+    """A host with one plugin, granted as `yaz grant` does it, in a home folder of its own.
 
     * `target`: the id of an installed plugin, or the folder of its project, installed or not.
     * `project`: a folder that is the project of calls with `plugin.project_id`.
     * `places`: the folder for each place that the manifest names.
     * `settings`: the user's values of its settings.
     * `with_optional`: grant what it marks as optional, too.
+    * `runtime`: where its code runs: `trusted`, in this process, where a debugger and a coverage tool see it, or
+      `isolated`, as it does for users.
     * `shipped`: it comes with the host application, so that it needs no grant; `target` is its package.
     * `contract`: the host's; None for that of yaz. `resolve`: what the ids of the contract's other scopes name.
     * `principal`: who calls, unless a call says otherwise. `locale`: the language of texts.
@@ -172,7 +176,10 @@ def plugin_host(
     with contextlib.ExitStack() as stack:
         home = Home(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="yaz-test-"))))
         plugin = stack.enter_context(
-            installed(target, accepts, home, places=dict(places or {}), optional=with_optional, shipped=shipped)
+            installed(
+                target, accepts, home, places=dict(places or {}), optional=with_optional, shipped=shipped,
+                runtime=runtime,
+            )
         )
         write_settings(home, plugin.id, settings or {})
         host = Host(

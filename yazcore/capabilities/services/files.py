@@ -336,7 +336,7 @@ class FileService:
         else:
             bound = self._places(request.area)
             if bound is None:
-                command = f"yaz grant {self._plugin} --trusted --place {request.area}=DIR"
+                command = f"yaz grant {self._plugin} {capability.kind} --place {request.area}=DIR"
                 refuse(f"no folder is bound to {request.area}; the user can do it with: {command}", "not-granted")
             folder, what = bound, f"the folder of {request.area}"
         if why := self._unfit(folder, request.area):
