@@ -23,7 +23,7 @@ from tests.plugins_in_test import manifest, tool
 from yazcore import OWNER, FileRequest, Host, Outcome, YazError
 from yazcore import host as host_module
 from yazcore.capabilities.context import Call
-from yazcore.capabilities.grants import Grant, RuntimeName
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.granting import revoke
 from yazcore.home import Home
 
