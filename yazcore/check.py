@@ -22,7 +22,6 @@ from typing import Any
 
 import attrs
 
-from yazcore.asking import NotAsked, registered
 from yazcore.contract import Contract
 from yazcore.contributions import RESOURCES
 from yazcore.design_rules.engine import Outcome, Selection, chosen
@@ -30,11 +29,11 @@ from yazcore.design_rules.plugins import Case, case_of, case_of_target
 from yazcore.design_rules.rule import Finding
 from yazcore.design_rules.rules import RULES
 from yazcore.design_rules.surface import Surface
-from yazcore.differences import differences
 from yazcore.manifest.checking import check_reading
 from yazcore.manifest.discovery import FILE_NAME, Found, Skipped, builtin, discover
 from yazcore.manifest.distributions import normalized
 from yazcore.manifest.looking import beside, said_in
+from yazcore.manifest.model import Manifest
 from yazcore.manifest.reading import Reading, read_found
 from yazcore.manifest.targets import open_target
 from yazcore.violations import Difference, Violation, YazError, errors
@@ -320,16 +319,26 @@ def _check_package(package: Path, reading: Reading, how: How) -> Report:
     violations = check_reading(reading, package)
     report, completes = Report(violations=violations), None
     if not how.static and reading.manifest is not None and not errors(violations):
-        try:
-            made = registered(reading.manifest, package, how.contract)
-            report = attrs.evolve(report, differences=differences(reading.manifest, how.contract, made))
-            completes = {one.address: one.complete is not None for one in made[RESOURCES.key]}
-        except NotAsked as problem:
-            report = attrs.evolve(report, violations=(*violations, *problem.violations), trace=problem.trace)
+        report, completes = _asked(reading.manifest, package, how.contract, violations)
     texts = said_in(reading, package)
     case = case_of(reading, texts, beside(package), how.contract, completes=completes, before=how.before)
     outcome = _outcome(case, how)
     return attrs.evolve(report, findings=outcome.findings, waived=outcome.waived)
+
+
+def _asked(
+    manifest: Manifest, package: Path, contract: Contract, violations: tuple[Violation, ...]
+) -> tuple[Report, dict[str, bool] | None]:
+    """What the plugin says when it is asked: where it differs, and which of its resources propose values."""
+    from yazcore.asking import NotAsked, registered  # what runs plugins is loaded only where one is run
+    from yazcore.differences import differences
+
+    try:
+        made = registered(manifest, package, contract)
+    except NotAsked as problem:
+        return Report(violations=(*violations, *problem.violations), trace=problem.trace), None
+    completes = {one.address: one.complete is not None for one in made[RESOURCES.key]}
+    return Report(violations=violations, differences=differences(manifest, contract, made)), completes
 
 
 def _outcome(case: Case | None, how: How) -> Outcome:

@@ -22,9 +22,8 @@ def check_listing(file: Path, selection: Selection, *, before: Surface | None = 
 
     Raises `YazError` `listing-unreadable`.
     """
-    data = _bytes_of(file)
-    surface = read(parse(data))
-    outcome = judge(View(surface, before), selection, text=data.decode("utf-8"))
+    document, text = parse(_bytes_of(file))
+    outcome = judge(View(read(document), before), selection, text=text)
     return Report(findings=outcome.findings, waived=outcome.waived, file=file.name)
 
 
@@ -36,7 +35,7 @@ def review_of(
     Raises `YazError` as `surface_before` does.
     """
     if target.endswith(".json") and Path(target).is_file():
-        return review(View(read(parse(_bytes_of(Path(target))))), selection)
+        return review(View(read(parse(_bytes_of(Path(target)))[0])), selection)
     case = case_of_target(open_target(target, contract, shipped=shipped), contract)
     if case is None:
         raise YazError("target-without-manifest", f"{target!r} holds no manifest that could be read", "give a plugin")
@@ -52,7 +51,7 @@ def surface_before(target: str | None, contract: Contract) -> Surface | None:
     if target is None:
         return None
     if target.endswith(".json") and Path(target).is_file():
-        return read(parse(_bytes_of(Path(target))))
+        return read(parse(_bytes_of(Path(target)))[0])
     found = open_target(target, contract)
     surface = plugin_surface(found.reading.document, found.texts, contract)
     if surface is None:

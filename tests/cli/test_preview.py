@@ -105,7 +105,8 @@ def test_a_program_gets_what_was_written(tmp_path: Path, option: list[str]) -> N
     result = run(str(wheel(tmp_path, manifest=document)), *option)
     assert result.exit_code == 1
     shown = json.loads(result.stdout)
-    assert list(shown) == ["manifest", "violations", "requires", "files"]
+    assert list(shown) == ["manifest", "violations", "requires", "files", "findings"]
+    assert set(shown["findings"]) == {"errors", "suspicions", "waived"}
     assert shown["manifest"] == document
     assert "\u202e" not in result.stdout
     assert [(one["code"], one["pointer"]) for one in shown["violations"]] == [("manifest-unknown-key", "/licence")]

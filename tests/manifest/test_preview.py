@@ -490,3 +490,20 @@ def test_no_text_of_a_plugin_breaks_a_line_of_the_page(target: Target, said: str
         violations=(Violation("a-code", said, said, said, line=1, column=1),),
     )
     assert all(is_printable(line) for line in lines(preview(whole, CONTRACT, locale)))
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ((0, 0, 0), "The design rules find no error."),
+        ((1, 1, 1), "The design rules find an error, one suspicion, one that its author answers."),
+        ((2, 3, 4), "The design rules find 2 errors, 3 suspicions, 4 that its author answers."),
+    ],
+)
+def test_how_its_surface_is_judged_is_said_where_somebody_looked(
+    tmp_path: Path, findings: tuple[int, int, int], said: str
+) -> None:
+    target = opened(wheel(tmp_path))
+    (section,) = (one for one in preview(target, CONTRACT, "en-US", findings).sections if one.key == "design")
+    assert [entry.text for entry in section.entries] == [said]
+    assert "design" not in {one.key for one in preview(target, CONTRACT, "en-US").sections}

@@ -14,6 +14,7 @@ import pytest
 from tests.manifest.archived import ENGLISH, GERMAN, ftl, manifest_of, wheel
 from tests.manifest.installed import distribution
 from tests.manifest.samples import CONTRACT, good
+from yazcore.design_rules.plugins import counts_of
 from yazcore.manifest.targets import open_target
 from yazcore.registry.building import build
 from yazcore.registry.document import LeftOut, Registry, written
@@ -239,3 +240,11 @@ def test_what_discovery_skips_is_left_out_with_its_code(tmp_path: Path) -> None:
         left_out=(LeftOut(name="other-name", faults=build(CONTRACT, installed=[str(tmp_path)]).left_out[0].faults),),
     )  # fmt: skip
     assert left_out(build(CONTRACT, installed=[str(tmp_path)])) == {"other-name": ["distribution-name"]}
+
+
+def test_a_version_says_how_many_findings_the_design_rules_have(tmp_path: Path) -> None:
+    path = wheel(tmp_path)
+    (version,) = of(tmp_path).as_json()["plugins"][0]["versions"]
+    counts = counts_of(open_target(path, CONTRACT, path=[]), CONTRACT)
+    assert version["findings"] == {"errors": counts.errors, "suspicions": counts.suspicions, "waived": 0}
+    assert counts.suspicions > 2

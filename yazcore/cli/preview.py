@@ -15,6 +15,7 @@ from yazcore.writing.contract import SHIPPED, YAZ
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from yazcore.manifest.looking import Target
     from yazcore.manifest.preview import Entry, Preview
 
 _STYLES = {"sensitive": "bold yellow", "warning": "bold yellow", "error": "bold red", "": ""}
@@ -34,14 +35,24 @@ def preview(target: str, locale: str | None, as_json: bool) -> None:
     from yazcore.manifest.targets import open_target
 
     looked_at = open_target(target, YAZ, shipped=SHIPPED)
+    found = _findings(looked_at)
     if as_json:
-        print_json(looked_at.as_json())
+        names = ("errors", "suspicions", "waived")
+        print_json({**looked_at.as_json(), "findings": dict(zip(names, found, strict=True))})
     else:
         from yazcore.manifest.preview import preview as page_of
 
-        show(page_of(looked_at, YAZ, locale or of_the_shell()))
+        show(page_of(looked_at, YAZ, locale or of_the_shell(), found))
     if errors(looked_at.violations):
         raise click.exceptions.Exit(1)
+
+
+def _findings(target: Target) -> tuple[int, int, int]:
+    """How many findings the design rules have: errors, suspicions, waived."""
+    from yazcore.design_rules.plugins import counts_of
+
+    counts = counts_of(target, YAZ)
+    return counts.errors, counts.suspicions, counts.waived
 
 
 def of_the_shell() -> str:

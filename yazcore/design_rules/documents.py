@@ -27,12 +27,13 @@ Texts = Callable[[Mapping[str, Any]], Mapping[str, str]]
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 
 
-def parse(data: bytes) -> Any:
-    """The JSON document in some bytes. Raises `YazError` `listing-unreadable`."""
+def parse(data: bytes) -> tuple[Any, str]:
+    """The JSON document in some bytes, and its text. Raises `YazError` `listing-unreadable`."""
     if len(data) > MOST_BYTES:
         raise YazError("listing-unreadable", f"this is no list of tools: it is larger than {MOST_BYTES} bytes", _FIX)
     try:
-        return json.loads(data, parse_constant=_no_number)
+        text = data.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_no_number), text
     except UnicodeDecodeError:
         raise YazError("listing-unreadable", "this is no list of tools: it is not UTF-8", _FIX) from None
     except RecursionError:

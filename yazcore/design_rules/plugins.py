@@ -14,6 +14,7 @@ from yazcore.contract import Contract
 from yazcore.design_rules.documents import asks, surface_of
 from yazcore.design_rules.engine import Outcome, Selection, chosen, judge
 from yazcore.design_rules.record import MISSING, read_record
+from yazcore.design_rules.rule import Counts
 from yazcore.design_rules.rules import RULES
 from yazcore.design_rules.surface import Surface
 from yazcore.design_rules.view import View
@@ -67,6 +68,16 @@ def case_of(
 def case_of_target(target: Target, contract: Contract, before: Surface | None = None) -> Case | None:
     """The case of a target that was looked at."""
     return case_of(target.reading, target.texts, target.beside, contract, before=before)
+
+
+def counts_of(target: Target, contract: Contract) -> Counts:
+    """How many findings a target has. Nothing of it is run."""
+    case = case_of_target(target, contract)
+    if case is None:
+        return Counts()
+    outcome = case.outcome()
+    errors = sum(one.severity == "error" for one in outcome.findings)
+    return Counts(errors=errors, suspicions=len(outcome.findings) - errors, waived=len(outcome.waived))
 
 
 def plugin_surface(

@@ -113,3 +113,12 @@ class Finding:
     def as_json(self) -> dict[str, Any]:
         """The finding as plain data: the keys that design 9 fixes, and the position."""
         return attrs.asdict(self)
+
+
+@attrs.frozen(kw_only=True)
+class Counts:
+    """How many findings of the design rules there are: errors, suspicions, and those that a waiver answers."""
+
+    errors: int = 0
+    suspicions: int = 0
+    waived: int = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -168,7 +169,7 @@ class SchemaView:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The properties of every object that can be reached, in the order of the walk."""
-        return tuple(self._parameters())
+        return tuple(islice(self._parameters(), MOST_NODES))
 
     @property
     def arguments(self) -> tuple[Parameter, ...]:
@@ -182,6 +183,8 @@ class SchemaView:
     def target(self, reference: Any) -> tuple[Path, Mapping[str, Any]] | None:
         """The schema that a reference of this schema leads to; None where it leads nowhere inside."""
         if not isinstance(reference, str) or not reference.startswith("#") or len(reference) > 1_000:
+            return None
+        if len(reference) > 1 and reference[1] != "/":  # a name, which no listing was seen to use
             return None
         path: list[str | int] = []
         found: Any = self.schema

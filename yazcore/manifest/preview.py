@@ -103,9 +103,14 @@ def agreement(updates: Updates | None, origin: Origin) -> Agreement | None:
     return "verified" if origin.source == "index" else "contradicted"
 
 
-def preview(target: Target, contract: Contract, locale: str) -> Preview:
-    """The page for one target, in a language. Never raises for anything a plugin says."""
-    page = _Page(target, contract, host_messages(locale).text, chain(locale))
+def preview(
+    target: Target, contract: Contract, locale: str, findings: tuple[int, int, int] | None = None
+) -> Preview:
+    """The page for one target, in a language. Never raises for anything a plugin says.
+
+    `findings`: how many the design rules have, as (errors, suspicions, waived); None where nobody has looked.
+    """
+    page = _Page(target, contract, host_messages(locale).text, chain(locale), findings)
     manifest = target.reading.manifest
     broken = errors(target.violations)
     host = contract.host
@@ -147,6 +152,7 @@ class _Page:
     contract: Contract
     say: Say
     locales: Sequence[str]
+    findings: tuple[int, int, int] | None
 
     def said(self, key: str | None) -> tuple[str, ...]:
         """What the plugin says under a message key, in the first language that has it."""
@@ -184,6 +190,8 @@ class _Page:
             yield from self._adds(manifest)
             yield self._section("updates", self._updates(manifest.updates))
         yield self._section("python", self._python(), "python-none")
+        if self.findings is not None:
+            yield self._section("design", self._design(*self.findings))
         yield self._section("wrong", map(self._violation, self.target.violations), "wrong-nothing")
 
     def _section(self, key: str, entries: Iterable[Entry], nothing: str = "") -> Section:
@@ -309,6 +317,10 @@ class _Page:
         for file in self.target.files:
             if file.endswith(_COMPILED):
                 yield Entry(text=self.say("python-compiled", file=file), mark="warning")
+
+    def _design(self, errors: int, suspicions: int, waived: int) -> Iterator[Entry]:
+        text = self.say("design-count", errors=errors, suspicions=suspicions, waived=waived)
+        yield Entry(text=text, mark="warning" if errors else "")
 
     def _violation(self, violation: Violation) -> Entry:
         position = f"{violation.line}:{violation.column}" if violation.line is not None else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 import attrs
 
 from yazcore.contract import Contract
+from yazcore.design_rules.plugins import counts_of
 from yazcore.manifest.digests import canonical
 from yazcore.manifest.discovery import discover
 from yazcore.manifest.looking import Around, Target
@@ -48,7 +49,7 @@ def build(contract: Contract, folder: Path | None = None, *, installed: Sequence
     plugins = []
     for plugin_id in sorted(by_id):
         versions, others = _versions(by_id[plugin_id])
-        plugins.append(_plugin(versions))
+        plugins.append(_plugin(versions, contract))
         left_out += others
     return Registry(
         host=contract.host, contract=contract.number, plugins=tuple(plugins),
@@ -133,16 +134,16 @@ def _twice(first: _Found, second: _Found) -> Wrong:
     )
 
 
-def _plugin(versions: list[list[_Found]]) -> Plugin:
+def _plugin(versions: list[list[_Found]], contract: Contract) -> Plugin:
     newest = versions[-1][0].manifest
     return Plugin(
         id=newest.id, name=newest.name, author=newest.author, description=newest.description, latest=newest.version,
-        versions=tuple(map(_version, versions)),
+        versions=tuple(_version(same, contract) for same in versions),
         diffs=tuple(_diff(old[0], new[0]) for old, new in pairwise(versions)),
     )  # fmt: skip
 
 
-def _version(same: list[_Found]) -> Version:
+def _version(same: list[_Found], contract: Contract) -> Version:
     first = same[0]
     target, shown = first.target, first.target.as_json()
     return Version(
@@ -156,6 +157,7 @@ def _version(same: list[_Found]) -> Version:
         manifest=shown["manifest"],
         texts=target.texts,
         digests=target.digests,
+        findings=counts_of(target, contract),
         requires=target.requires,
         files=target.files,
         violations=target.violations,

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import attrs
 
+from yazcore.design_rules.rule import Counts
 from yazcore.manifest.records import camel
 from yazcore.manifest.schema_bounds import DIALECT
 from yazcore.violations import Violation
@@ -51,8 +52,8 @@ class Version:
     """One version of a plugin: what `yaz preview --json` shows, and what people and agents would read.
 
     `asks` are its capabilities in words; `texts` what its message keys say, by locale and key; `digests` those of its
-    tools, resources and prompts that a grant keeps. `wheels` is empty where it was only found installed. `violations`
-    are warnings: what has errors is no version here.
+    tools, resources and prompts that a grant keeps; `findings` how many the design rules have. `wheels` is empty where
+    it was only found installed. `violations` are warnings: what has errors is no version here.
     """
 
     version: str
@@ -62,6 +63,7 @@ class Version:
     manifest: Mapping[str, Any]
     texts: Mapping[str, Mapping[str, str]]
     digests: Mapping[str, str]
+    findings: Counts
     requires: tuple[str, ...]
     files: tuple[str, ...]
     violations: tuple[Violation, ...]
@@ -143,7 +145,7 @@ def _as_json(value: Any) -> Any:
 
 # -- its schema ------------------------------------------------------------------------------------------------------
 
-_CLASSES = (Registry, Plugin, Version, Wheel, Asked, Violation, Diff, Changed, LeftOut, Wrong)
+_CLASSES = (Registry, Plugin, Version, Wheel, Asked, Counts, Violation, Diff, Changed, LeftOut, Wrong)
 
 
 def schema() -> dict[str, Any]:

@@ -100,10 +100,12 @@ def says_when(view: View) -> Iterator[Found]:
 
 
 def _says_little(one: ToolView, view: View, most_words: int, most_sentences: int) -> bool:
-    """Whether a text is short, and nothing in it marks a condition, a limit, a result or another tool."""
+    """Whether a text is short, or only what the whole server repeats, and nothing in it marks a condition, a limit, a
+    result or another tool."""
     rest = one.text.replace("read-only", "").partition(" ")[2]  # that it returns something, its first word may say
-    is_short = 0 < len(words(one.text)) <= most_words and len(one.sentences) <= most_sentences
-    return is_short and _MARKS.search(rest) is None and not _names_another(one, view)
+    is_short = len(words(one.text)) <= most_words and len(one.sentences) <= most_sentences
+    has_marks = _MARKS.search(rest) is not None or _names_another(one, view)
+    return bool(one.tool.description.strip()) and is_short and not has_marks
 
 
 def _names_another(one: ToolView, view: View) -> bool:

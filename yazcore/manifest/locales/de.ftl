@@ -101,6 +101,22 @@ python-code = Was davon fehlt, wird mit installiert: Code wie sein eigener.
 python-build = Ein Sdist wird gebaut, bevor es installiert wird, und dabei läuft Code mit allen Ihren Rechten. Bei einem Wheel nicht.
 python-compiled = Es bringt übersetzten Code mit, den niemand lesen kann: { $file }
 
+design = Wie seine Oberfläche beurteilt wird
+design-count =
+    { $errors ->
+        [0] Die Entwurfsregeln finden keinen Fehler
+        [one] Die Entwurfsregeln finden einen Fehler
+       *[other] Die Entwurfsregeln finden { $errors } Fehler
+    }{ $suspicions ->
+        [0] {""}
+        [one] {""}, einen Verdacht
+       *[other] {""}, { $suspicions } Verdachtsfälle
+    }{ $waived ->
+        [0] {""}
+        [one] {""}, einen, auf den sein Autor antwortet
+       *[other] {""}, { $waived }, auf die sein Autor antwortet
+    }.
+
 wrong = Was daran falsch ist
 wrong-nothing = Nichts.
 good = { $host } würde es annehmen.

@@ -101,6 +101,22 @@ python-code = What of them is missing is installed with it: code like its own.
 python-build = An sdist is built before it is installed, and its build runs code with all of your rights. A wheel is not.
 python-compiled = It brings compiled code, which nobody can read: { $file }
 
+design = How its surface is judged
+design-count =
+    { $errors ->
+        [0] The design rules find no error
+        [one] The design rules find an error
+       *[other] The design rules find { $errors } errors
+    }{ $suspicions ->
+        [0] {""}
+        [one] {""}, one suspicion
+       *[other] {""}, { $suspicions } suspicions
+    }{ $waived ->
+        [0] {""}
+        [one] {""}, one that its author answers
+       *[other] {""}, { $waived } that its author answers
+    }.
+
 wrong = What is wrong with it
 wrong-nothing = Nothing.
 good = { $host } would accept it.
