@@ -27,7 +27,7 @@ _HOMES = {
         "Tool", "ToolError",
     ),
     "yazcore.first_use": ("AskUser", "Question"),
-    "yazcore.gate": ("Gate",),
+    "yazcore.gate": ("Approval", "Approve", "Gate"),
     "yazcore.home": ("Home",),
     "yazcore.hookspecs": ("hookimpl", "hookspec"),
     "yazcore.host": ("Host", "Own"),
@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from yazcore.contributions import ToolError as ToolError
     from yazcore.first_use import AskUser as AskUser
     from yazcore.first_use import Question as Question
+    from yazcore.gate import Approval as Approval
+    from yazcore.gate import Approve as Approve
     from yazcore.gate import Gate as Gate
     from yazcore.home import Home as Home
     from yazcore.hookspecs import hookimpl as hookimpl

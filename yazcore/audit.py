@@ -35,7 +35,8 @@ class CallRecord:
 
     `outcome` is `ok`, `error` (the tool said no), `unknown`, `malformed`, `denied`, `invalid`, `approval`, `overdue`,
     `cancelled`, `crashed` or `too-large`; `seconds` is how long it took; `arguments` maps names to type and size;
-    `values` holds the values that the tool's schema wants kept (`audited`).
+    `values` holds the values that the tool's schema wants kept (`audited`); `approval` says who allowed or refused it,
+    where somebody was asked.
     """
 
     principal: str
@@ -47,6 +48,7 @@ class CallRecord:
     scope_id: str | None = None
     arguments: Mapping[str, str] = attrs.field(factory=dict)
     values: Mapping[str, Any] = attrs.field(factory=dict)
+    approval: str = ""
     reference: str | None = None
 
 
@@ -100,6 +102,7 @@ class Audit:
                 "arguments": record.arguments,
                 "reference": record.reference,
                 **({"values": record.values} if record.values else {}),
+                **({"approval": record.approval} if record.approval else {}),
             }
         )
 

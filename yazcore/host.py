@@ -35,7 +35,7 @@ from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
 from yazcore.first_use import AskUser, FirstUse
-from yazcore.gate import Gate
+from yazcore.gate import Approve, Gate
 from yazcore.granting import commit, plan
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
@@ -113,6 +113,7 @@ class Host:
         locale: str = "en-US",
         discover: bool = True,
         ask: AskUser | None = None,
+        approve: Approve | None = None,
         guard: bool = False,
     ) -> None:
         self.contract = contract
@@ -147,6 +148,7 @@ class Host:
             decision=self._decision,
             results=self.results,
             audit=self.audit,
+            approve=approve,
             stuck=self._note_abandoned,
         )
 

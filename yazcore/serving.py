@@ -127,7 +127,8 @@ class _Calls:
         underway = Underway(future=Future())
         future = asyncio.run_coroutine_threadsafe(
             call_json(
-                self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report, self._user
+                self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report, self._user,
+                approved=arguments.get("approved") is True,
             ),
             self._loop,
         )
@@ -213,10 +214,16 @@ def permissions_json(host: Host) -> list[dict[str, str]]:
 
 
 async def call_json(
-    host: Host, name: str, arguments: Any, report: Report | None = None, principal: Principal = OWNER
+    host: Host,
+    name: str,
+    arguments: Any,
+    report: Report | None = None,
+    principal: Principal = OWNER,
+    *,
+    approved: bool = False,
 ) -> dict[str, Any]:
     """`yaz call` (design 9): the result object of `tools/call`, or `{"error": {"code", "message"}}`."""
     try:
-        return tool_result(await host.gate.call_tool(principal, name, arguments, report))
+        return tool_result(await host.gate.call_tool(principal, name, arguments, report, approved=approved))
     except ProtocolFault as fault:
         return {"error": {"code": fault.code, "message": fault.message}}

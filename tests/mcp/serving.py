@@ -37,8 +37,8 @@ def sample_host(home: Home) -> Host:
     return host
 
 
-def host_with(folder: Path, home: Home, names: list[str]) -> Host:
-    """A host whose own plugin has tools of these names, each of which answers with its name."""
+def host_with(folder: Path, home: Home, names: list[str], handler: Any = None) -> Host:
+    """A host whose own plugin has tools of these names, each of which answers with its name, or has this handler."""
 
     def manifest_tool(name: str) -> dict[str, Any]:
         return {
@@ -59,7 +59,7 @@ def host_with(folder: Path, home: Home, names: list[str]) -> Host:
     class Many:
         @hookimpl
         def provide_tools(self) -> list[Tool]:
-            return [Tool(name, lambda context, arguments, name=name: {"name": name}) for name in names]
+            return [Tool(name, handler or (lambda context, arguments, name=name: {"name": name})) for name in names]
 
     host = Host(CONTRACT, home=home, own=Own(folder=folder, make=lambda context: Many()), discover=False)
     (status,) = host.activate()

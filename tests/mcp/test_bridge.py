@@ -17,7 +17,7 @@ import pytest
 
 from tests.hosts.running import running
 from tests.mcp.sample.plugin import Seen
-from tests.mcp.serving import MODERN, host_with, listening
+from tests.mcp.serving import MODERN, host_with, listening, sample_host
 from tests.plugins_in_test import tool
 from yazcore import Home, Host
 from yazcore.mcp import bridge as bridging
@@ -381,3 +381,21 @@ class Plugin:
             answer = await client.ask("tools/call", name="demo__where", arguments={"region": "süd"})
             assert answer["result"]["structuredContent"] == {"region": "süd"}
             assert (await client.ask("tools/call", name="demo__where", arguments={}))["result"]
+
+
+async def test_a_question_of_the_older_era_reaches_the_client_and_its_answer_the_server(home: Home) -> None:
+    home.write_text("settings.toml", '[plugins.sample.tools.echo]\napproval = "ask"\n')
+    host = sample_host(home)
+    async with bridged(host) as client:
+        opening = {**OPENING, "capabilities": {"elicitation": {}}}
+        await client.say({"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": opening})
+        await client.hear()
+        await client.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        params = {"name": "sample__echo", "arguments": {"text": "hi"}}
+        await client.say({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        question = await client.hear()
+        assert question["method"] == "elicitation/create"
+        yes = {"action": "accept", "content": {"allow": True}}
+        await client.say({"jsonrpc": "2.0", "id": question["id"], "result": yes})
+        assert (await client.hear())["result"]["structuredContent"] == {"text": "hi", "caller": "owner"}
+    host.close()

@@ -37,6 +37,7 @@ _COMMANDS = {
     "new": ("yazcore.cli.authors", "Start a plugin from the template."),
     "tools": ("yazcore.cli.calls", "List the tools as an agent sees them."),
     "call": ("yazcore.cli.calls", "Call one tool."),
+    "approve": ("yazcore.cli.approving", "Allow or refuse a call that waits for you."),
     "run": ("yazcore.cli.calls", "Run a plugin's command."),
     "log": ("yazcore.cli.calls", "Show the newest calls, or what a reference stands for."),
     "outline": ("yazcore.cli.projects", "Print a project's outline."),

@@ -80,8 +80,9 @@ def _posture(tool: dict[str, Any]) -> str:
 @click.command()
 @click.argument("name")
 @click.argument("arguments", metavar="[JSON]", default="{}")
+@click.option("--approve", is_flag=True, help="Allow it, where the tool waits for a person: you are that person.")
 @_project
-def call(name: str, arguments: str, project: Path | None) -> None:
+def call(name: str, arguments: str, approve: bool, project: Path | None) -> None:
     """Call the tool NAME with JSON arguments, as the owner, and print the result object.
 
     Exit status 1 where the result is an error.
@@ -93,14 +94,14 @@ def call(name: str, arguments: str, project: Path | None) -> None:
     home = Home()
     with Waiting(name) as waiting:
         if (live := _live(home, project)) is not None:
-            result = live.ask("call", report=waiting.report, name=name, arguments=given)
+            result = live.ask("call", report=waiting.report, name=name, arguments=given, approved=approve)
         else:
             import asyncio
 
             from yazcore.serving import call_json
 
             with _alone(home, project) as application:
-                result = asyncio.run(call_json(application.host, name, given, waiting.report))
+                result = asyncio.run(call_json(application.host, name, given, waiting.report, approved=approve))
     print_json(result)
     if "error" in result or result.get("isError"):
         raise click.exceptions.Exit(1)
@@ -153,7 +154,12 @@ def log(reference: str | None, as_json: bool) -> None:
 
 def _call_row(one: dict[str, Any]) -> tuple[str, ...]:
     took = f"{one['seconds']:.3f} s"
-    return (one["time"], one["principal"], one["what"], one["name"], one["outcome"], took, one["reference"] or "")
+    return (one["time"], one["principal"], one["what"], one["name"], _how(one), took, one["reference"] or "")
+
+
+def _how(one: dict[str, Any]) -> str:
+    """How a call ended, and who allowed it, where somebody was asked."""
+    return f"{one['outcome']} ({one['approval']})" if one.get("approval") else str(one["outcome"])
 
 
 def _explain(crash: dict[str, Any] | None, reference: str, as_json: bool) -> None:

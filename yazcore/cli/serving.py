@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import anyio
     from anyio.abc import TaskGroup
 
+    from yazcore.control.desk import Desk
     from yazcore.control.door import Command
+    from yazcore.gate import Approval
     from yazcore.mcp.listener import Address
     from yazcore.writing.application import WritingApp
 
@@ -60,6 +62,7 @@ async def _serve(
 ) -> None:
     import anyio
 
+    from yazcore.control.desk import Desk
     from yazcore.writing.application import open_writing
 
     # From the first moment, so that a signal while plugins start is not lost.
@@ -67,10 +70,13 @@ async def _serve(
         async with anyio.create_task_group() as watching:
             ending = anyio.Event()
             watching.start_soon(_watch, signals, ending)
-            application = await anyio.to_thread.run_sync(lambda: open_writing(home, projects, locale=locale))
+            desk = Desk(_say_waiting)
+            application = await anyio.to_thread.run_sync(
+                lambda: open_writing(home, projects, locale=locale, approve=desk)
+            )
             try:
                 if not ending.is_set():
-                    await _hold(application, home, port, curation, as_json, ending)
+                    await _hold(application, home, port, curation, desk, as_json, ending)
             finally:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(application.close)
@@ -93,16 +99,21 @@ async def _watch(signals: Any, ending: anyio.Event) -> None:
 
 
 async def _hold(
-    application: WritingApp, home: Home, port: int, curation: Curation, as_json: bool, ending: anyio.Event
+    application: WritingApp,
+    home: Home,
+    port: int,
+    curation: Curation,
+    desk: Desk,
+    as_json: bool,
+    ending: anyio.Event,
 ) -> None:
     """Serve until a signal, or until `yaz stop`."""
     import anyio
 
     from yazcore.serving import Serving
 
-    serving = Serving(
-        application.host, port=port, commands={"run": _run_command(application)}, alone=True, curation=curation
-    )
+    commands = {"run": _run_command(application), **desk.commands()}
+    serving = Serving(application.host, port=port, commands=commands, alone=True, curation=curation)
 
     async def end_when_told(tasks: TaskGroup) -> None:
         await ending.wait()
@@ -115,6 +126,10 @@ async def _hold(
         _say_ready(address, application, home, curation, as_json)
         await serving.stopped()
         tasks.cancel_scope.cancel()
+
+
+def _say_waiting(word: str, question: Approval) -> None:
+    click.echo(harmless(f"{question.principal} wants to call {question.tool}: yaz approve {word}"), err=True)
 
 
 def _run_command(application: WritingApp) -> Command:

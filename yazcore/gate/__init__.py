@@ -25,6 +25,7 @@ from typing import Any
 from yazcore.audit import Audit
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool, Catalogue
 from yazcore.contract import Contract
+from yazcore.gate.approval import Approval, Approvals, Approve
 from yazcore.gate.reading import Reading
 from yazcore.gate.steps import Meet, Report, Resolver, Steps
 from yazcore.gate.tools import ToolCalls, offered
@@ -32,14 +33,15 @@ from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, Prompted, Protoco
 from yazcore.permissions import Decision, Principal
 from yazcore.results import ResultStore
 
-__all__ = ["INVALID_PARAMS", "Content", "Gate", "Outcome", "ProtocolFault", "Report"]
+__all__ = ["INVALID_PARAMS", "Approval", "Approve", "Content", "Gate", "Outcome", "ProtocolFault", "Report"]
 
 
 class Gate:
     """One gate per host. `resolve` gives, per scope kind, the function that turns an id into the thing, or None, where
     the kind itself does not; `decision` says who may (None: the grants of each principal).
 
-    `stuck` is told of a call that nobody waits for any more and that has not ended, by its plugin's id.
+    `approve` asks a person about calls of tools that want it (None: only the client can). `stuck` is told of a call
+    that nobody waits for any more and that has not ended, by its plugin's id.
     """
 
     def __init__(
@@ -51,9 +53,11 @@ class Gate:
         decision: Decision | None = None,
         results: ResultStore,
         audit: Audit,
+        approve: Approve | None = None,
         stuck: Callable[[str, Future[Any]], None] = lambda plugin, future: None,
     ) -> None:
         self._catalogue = catalogue
+        self._approvals = Approvals(approve)
         self._steps = Steps(
             contract=contract,
             resolve=resolve,
@@ -61,11 +65,12 @@ class Gate:
             audit=audit,
             stuck=stuck,
         )
-        self._tools = ToolCalls(self._steps, catalogue, results)
+        self._tools = ToolCalls(self._steps, self._approvals, catalogue, results)
         self._reading = Reading(self._steps, catalogue, results)
 
     def close(self) -> None:
         """Let go of what the gate holds; the host closes it after its plugins."""
+        self._approvals.close()
         self._steps.close()
 
     # --- listings -------------------------------------------------------------------------------------------------
@@ -100,13 +105,15 @@ class Gate:
         arguments: Any,
         report: Report | None = None,
         meet: Meet | None = None,
+        approved: bool = False,
     ) -> Outcome:
         """Call a tool. Raises `ProtocolFault` for what is wrong as a request; everything else is an `Outcome`.
 
         `report(done, total, message)` takes progress, from any thread; `meet()` gives the client that the call came
-        through, where it came through one. Cancelling this coroutine cancels the call.
+        through, where it came through one; `approved` says that whoever asks is the person who has to approve, and
+        does. Cancelling this coroutine cancels the call.
         """
-        return await self._tools.call(principal, name, arguments, report, meet)
+        return await self._tools.call(principal, name, arguments, report, meet, approved)
 
     async def read_resource(self, principal: Principal, uri: str) -> Content:
         """Read a resource. An unknown URI and one that may not be read give the same `ProtocolFault` (G37, S-30)."""

@@ -67,6 +67,7 @@ class Attempt:
     scope_id: str | None = None
     outcome: str = "crashed"
     reference: str | None = None
+    approval: str = ""
     audited: frozenset[str] = frozenset()
 
 
@@ -131,6 +132,7 @@ class Recorded:
                 scope_id=attempt.scope_id,
                 arguments=shapes(attempt.arguments),
                 values=values(attempt.arguments, attempt.audited),
+                approval=attempt.approval,
                 reference=attempt.reference,
             )
         )

@@ -11,9 +11,11 @@ import attrs
 from yazcore.capabilities.context import Client
 from yazcore.catalogue import ActiveTool, Catalogue, Snapshot
 from yazcore.contributions import Link
+from yazcore.gate.approval import Approvals
 from yazcore.gate.steps import DONE, Attempt, Ended, Meet, Refused, Report, Steps
 from yazcore.manifest.schemas import argument_errors, validator
 from yazcore.outcomes import Outcome, ProtocolFault, echo, encode, part_object
+from yazcore.parts import Ask
 from yazcore.permissions import Principal
 from yazcore.results import RESULT_PREFIX, ResultStore
 from yazcore.runtimes.values import Answer
@@ -31,19 +33,34 @@ def offered(tool: ActiveTool, principal: Principal) -> bool:
     return principal.tools is None or tool.exposed in principal.tools or (tool.own and tool.exposed == "help")
 
 
+class _First(Exception):
+    """The client is asked something before the call is made."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__()
+        self.ask = ask
+
+
 class ToolCalls:
     """The way of a tool call."""
 
-    def __init__(self, steps: Steps, catalogue: Catalogue, results: ResultStore) -> None:
+    def __init__(self, steps: Steps, approvals: Approvals, catalogue: Catalogue, results: ResultStore) -> None:
         self._steps = steps
+        self._approvals = approvals
         self._catalogue = catalogue
         self._results = results
         self._validators: dict[tuple[int, str, str], Any] = {}
 
     async def call(
-        self, principal: Principal, name: str, arguments: Any, report: Report | None, meet: Meet | None
+        self,
+        principal: Principal,
+        name: str,
+        arguments: Any,
+        report: Report | None,
+        meet: Meet | None,
+        approved: bool = False,
     ) -> Outcome:
-        """Call a tool. Raises `ProtocolFault`."""
+        """Call a tool. `approved`: whoever asks is the person who approves. Raises `ProtocolFault`."""
         now = self._catalogue.now
         with self._steps.recorded(
             Attempt(principal=principal, what="tool", name=name, arguments=arguments, now=now)
@@ -53,11 +70,15 @@ class ToolCalls:
                 attempt.outcome = "unknown"
                 raise ProtocolFault(f"Unknown tool: {echo(name)}")
             attempt.audited = tool.audited
+            attempt.approval = "granted by the caller" if approved and tool.asks else ""
             if not isinstance(arguments, dict):
                 attempt.outcome = "malformed"
                 raise ProtocolFault("arguments must be an object")
             try:
                 return await self._promised(attempt, tool, await self._answer(attempt, tool, arguments, report, meet))
+            except _First as first:
+                attempt.outcome = "asked"
+                return Outcome(ask=first.ask)
             except (Refused, Ended) as none:
                 return Outcome(is_error=True, text=str(none))
 
@@ -74,10 +95,14 @@ class ToolCalls:
         if wrong := await _errors(schema, arguments):
             attempt.outcome = "invalid"
             raise Ended(f"The arguments of {attempt.name} are not as declared: {'; '.join(wrong)}. Nothing was done.")
+        client = meet() if meet is not None and (tool.own or tool.asks) else None
         if tool.asks:
-            attempt.outcome = "approval"
-            raise Ended(f"{attempt.name} needs a person's approval, and nobody can be asked here. Nothing was done.")
-        client = (meet or Client)() if tool.own else None
+            if not attempt.approval:
+                first = await self._approvals.ask(attempt, tool, arguments, client, report)
+                if first is not None:
+                    raise _First(first)
+            client = self._approvals.passed_on(client)
+        client = client or Client() if tool.own else None
         call = self._steps.call(attempt, scope, declaration.posture, declaration.deadline_seconds, report, client)
         answer: Answer = await self._steps.run(
             attempt, tool.plugin, "tools", declaration.name, "handler", call, arguments
@@ -94,7 +119,7 @@ class ToolCalls:
             if not tool.own:
                 raise Ended(self._steps.may_not_ask(attempt, tool.plugin, f"tools {declaration.name}"))
             attempt.outcome = "asked"
-            return Outcome(ask=answer.ask)
+            return Outcome(ask=self._approvals.goes_on(attempt, tool, answer.ask) if tool.asks else answer.ask)
         if (schema := declaration.output_schema) is not None:
             wrong = ["there is no structured result"]
             if answer.structured is not None:

@@ -235,7 +235,8 @@ class Face:
     async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams | _Asked) -> dict[str, Any]:
         who, arguments = self._who(ctx), params.arguments or {}
         tool = self._host.catalogue.now.tools.get(params.name)
-        if (tool is None or not tool.own) and (ctx.meta is None or "progress_token" not in ctx.meta):
+        may_ask = tool is not None and (tool.own or tool.asks)
+        if not may_ask and (ctx.meta is None or "progress_token" not in ctx.meta):
             return tool_result(await self._gate.call_tool(who, params.name, arguments))  # it can say nothing meanwhile
         talk = Talk(ctx, self._host.contract.host)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -92,16 +93,24 @@ class PluginUnderTest:
         return self.host.denials.of(self.id)
 
     def call(
-        self, tool: str, arguments: Mapping[str, Any] | None = None, *, principal: Principal | None = None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal | None = None,
+        approved: bool = True,
     ) -> Outcome:
         """Call one of its tools, by its own name, through the gate; as the owner unless another principal is given.
+
+        `approved`: the test is the person who approves, where the tool asks for one; without, nobody is.
 
         Raises `ProtocolFault` for what is wrong as a request, and `YazError` `plugin-not-active`.
         """
         self._must_be_active()
         name = tool if "__" in tool else f"{self.id}__{tool}"
         who = principal if principal is not None else self._principal
-        outcome: Outcome = self._portal.call(self.host.gate.call_tool, who, name, dict(arguments or {}))
+        call = functools.partial(self.host.gate.call_tool, who, name, dict(arguments or {}), approved=approved)
+        outcome: Outcome = self._portal.call(call)
         return outcome
 
     def read(self, uri: str, *, principal: Principal | None = None) -> Content:

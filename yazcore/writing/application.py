@@ -15,7 +15,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from pathlib import Path
 from typing import Any
 
-from yazcore import OWNER, Call, CapabilityError, FileRequest, Home, Host, Own, YazError
+from yazcore import OWNER, Approve, Call, CapabilityError, FileRequest, Home, Host, Own, YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, SHIPPED_IDS, YAZ
 from yazcore.writing.projects.compile import Compiler
 from yazcore.writing.projects.engines import COMPILE_SECONDS, Engine, TypstEngine
@@ -107,6 +107,7 @@ def open_writing(
     locale: str = "en-US",
     engines: Mapping[str, Engine] | None = None,
     compile_seconds: float = COMPILE_SECONDS,
+    approve: Approve | None = None,
 ) -> WritingApp:
     """Make yaz, with everything that is installed and allowed active, and the roots that are projects open.
 
@@ -115,6 +116,7 @@ def open_writing(
       document, or with `home` in it, is a folder of projects, to be opened by `open_project`.
     * `builtin`: folders of further plugins that ship with whoever calls.
     * `engines`: by id; None for the embedded Typst compiler.
+    * `approve`: asks the user about calls of tools that wait for a person.
 
     Raises `YazError` for a root that is missing or whose `yaz.toml` is broken.
     """
@@ -131,6 +133,7 @@ def open_writing(
         locale=locale,
         discover=discover,
         guard=True,
+        approve=approve,
     )
     application.host.activate()
     try:
