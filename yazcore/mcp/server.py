@@ -143,6 +143,8 @@ class Face:
     # --- around every request -------------------------------------------------------------------------------------
 
     async def _around(self, ctx: _Context, call_next: _Next) -> Any:
+        if ctx.request_id is None:  # a notification asks for nothing, whatever it calls itself
+            return await call_next(ctx)
         if (wrong := unfit(ctx.params)) is not None:
             raise MCPError(INVALID_PARAMS, wrong)
         try:
