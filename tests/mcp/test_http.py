@@ -202,10 +202,16 @@ async def test_large_headers_are_refused(owner: httpx2.AsyncClient, address: Add
         (b'"text"', -32600),
         (json.dumps({**CALL["json"], "id": None}).encode(), -32600),
         (json.dumps({**CALL["json"], "id": 1.5}).encode(), -32600),
+        (json.dumps({**CALL["json"], "id": True}).encode(), -32600),
+        (json.dumps({**CALL["json"], "id": [1]}).encode(), -32600),
+        (json.dumps({**CALL["json"], "id": 7}).replace(": 7", ": 1e400").encode(), -32600),
         (json.dumps({**CALL["json"], "jsonrpc": "1.0"}).encode(), -32600),
     ],
-    ids=["empty", "garbage", "no UTF-8", "deep", "batch", "text", "null id", "fraction id", "old version"],
-)
+    ids=[
+        "empty", "garbage", "no UTF-8", "deep", "batch", "text", "null id", "fraction id", "true id", "list id",
+        "endless id", "old version",
+    ],
+)  # fmt: skip
 async def test_what_is_no_request_is_refused(
     owner: httpx2.AsyncClient, address: Address, body: bytes, code: int
 ) -> None:
@@ -213,6 +219,44 @@ async def test_what_is_no_request_is_refused(
         address.url, content=body, headers={**CALL["headers"], "Content-Type": "application/json"}
     )
     assert (response.status_code, code_of(response)) == (400, code)
+
+
+@pytest.mark.parametrize("request_id", ["", "a", 0, -1, 10**30])
+async def test_an_id_comes_back_as_it_was(owner: httpx2.AsyncClient, address: Address, request_id: Any) -> None:
+    response = await owner.post(address.url, **modern("tools/list", request_id=request_id))
+    assert (response.status_code, response.json()["id"]) == (200, request_id)
+
+
+async def test_a_notification_is_taken_and_not_answered(owner: httpx2.AsyncClient, address: Address) -> None:
+    request = modern("notifications/cancelled", {"requestId": 1})
+    del request["json"]["id"]
+    response = await owner.post(address.url, **request)
+    assert (response.status_code, response.content) == (202, b"")
+
+
+@pytest.mark.parametrize("missing", ["protocolVersion", "clientCapabilities", None])
+async def test_a_request_of_the_newer_era_says_who_speaks_what(
+    owner: httpx2.AsyncClient, address: Address, missing: str | None
+) -> None:
+    request = modern("tools/list")
+    if missing is None:
+        del request["json"]["params"]["_meta"]
+    else:
+        del request["json"]["params"]["_meta"][f"io.modelcontextprotocol/{missing}"]
+    response = await owner.post(address.url, **request)
+    assert (response.status_code, code_of(response)) == (400, -32602)
+
+
+async def test_of_a_key_that_stands_twice_header_check_and_handler_see_the_same(
+    owner: httpx2.AsyncClient, address: Address
+) -> None:
+    body = json.dumps(CALL["json"]).replace('"name":', '"name": "sample__store", "name":').encode()
+    headers = {**CALL["headers"], "Content-Type": "application/json"}
+    response = await owner.post(address.url, content=body, headers=headers)
+    assert response.json()["result"]["structuredContent"]["text"] == "hi"
+    other = {**headers, "Mcp-Name": "sample__store"}
+    response = await owner.post(address.url, content=body, headers=other)
+    assert (response.status_code, code_of(response)) == (400, -32020)
 
 
 async def test_another_content_type_is_refused(owner: httpx2.AsyncClient, address: Address) -> None:
@@ -276,9 +320,13 @@ async def test_an_answer_has_the_shape_of_its_era(
 
 
 async def test_headers_that_contradict_the_body_are_refused(owner: httpx2.AsyncClient, address: Address) -> None:
-    request = {**CALL, "headers": {**CALL["headers"], "Mcp-Name": "sample__store"}}
-    response = await owner.post(address.url, **request)
-    assert (response.status_code, code_of(response)) == (400, -32020)
+    for other in (
+        with_headers(CALL, ("Mcp-Name", "sample__echo")),  # it stands twice now
+        {**CALL, "headers": {**CALL["headers"], "Mcp-Name": "sample__store"}},
+        {**CALL, "headers": {**CALL["headers"], "Mcp-Method": "tools/list"}},
+    ):
+        response = await owner.post(address.url, **other)
+        assert (response.status_code, code_of(response)) == (400, -32020)
 
 
 async def test_an_unknown_version_is_told_the_known_ones(owner: httpx2.AsyncClient, address: Address) -> None:
