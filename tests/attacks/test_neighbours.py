@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.hosts import CONTRACT, HEAD, called, host_with, states, tools
+from tests.mcp.serving import http, listening, modern
 from tests.plugins_in_test import manifest, plugin_folder
 from yazcore import OWNER, Contract, Home, Host, Principal, hookspec
 from yazcore.hookspecs import PROJECT as PLUGGY_PROJECT
@@ -172,3 +173,59 @@ class Plugin:
             told = called(host, f"{plugin_id}__t", given).structured
             assert told == {"x": ["a", plugin_id], "settings": {"x": plugin_id}}
     assert given == {"x": ["a"]}
+
+
+HUNG = """
+release = threading.Event()
+
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("sync", self.sync), Tool("thread", self.thread), Tool("let_go", self.let_go)]
+
+    def sync(self, context, arguments):
+        release.wait(30)
+        return {"done": True}
+
+    async def thread(self, context, arguments):
+        await context.run_in_thread(release.wait, 30)
+        return {"done": True}
+
+    async def let_go(self, context, arguments):
+        release.set()
+        return {"done": True}
+"""
+FINE = """
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("t", self.t)]
+
+    async def t(self, context, arguments):
+        return {"fine": await context.run_in_thread(lambda: True)}
+"""
+
+
+@pytest.mark.parametrize("how", ["sync", "thread"])
+@pytest.mark.anyio
+async def test_forty_one_hung_calls_of_one_plugin_stop_neither_the_server_nor_another_plugin(
+    tmp_path: Path, how: str
+) -> None:
+    hung = ("hung", HUNG, tools(["sync", "thread", "let_go"]))
+    with host_with(tmp_path, hung, ("fine", FINE, tools(["t"]))) as host:
+        async with listening(host) as (_, address), http(address.token) as client:
+
+            async def call(name: str) -> Any:
+                return (await client.post(address.url, **modern("tools/call", {"name": name}))).json()["result"]
+
+            waiting = [asyncio.ensure_future(call(f"hung__{how}")) for _ in range(41)]
+            assert (await call("fine__t"))["structuredContent"] == {"fine": True}
+            assert (await client.post(address.url, **modern("tools/list"))).status_code == 200
+            await call("hung__let_go")
+            assert all([(await one)["structuredContent"] == {"done": True} for one in waiting])
