@@ -59,6 +59,7 @@ BESIDE = {
     ("serving", "host"),
     ("serving", "mcp"),
     ("judging", "check"),
+    ("judging", "mcp"),
     ("syncing", "check"),
 }
 """What a room may import from its own floor above the first; each goes from right to left, so there is no circle."""

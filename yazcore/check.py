@@ -46,7 +46,7 @@ class Report:
     """What checking one plugin found.
 
     * `findings`: of the design rules; `waived`: those that a waiver answers, with its reason.
-    * `file`: where the manifest lies in what was named, with slashes: positions count in it.
+    * `file`: where the manifest lies in what was named, with slashes: positions count in it; empty where there is none.
     * `trace`: the traceback of a plugin that could not be started, for its author's terminal only: it holds paths of
       this machine.
     """

@@ -1,4 +1,4 @@
-"""The design rules for what is no plugin: a file with a server's lists; and what a surface was in the last release."""
+"""The design rules for what is no plugin: a file with a server's lists, a server that runs; and what a surface was."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from yazcore.design_rules.plugins import case_of_target, plugin_surface
 from yazcore.design_rules.review import Item, review
 from yazcore.design_rules.surface import Surface
 from yazcore.design_rules.view import View
+from yazcore.home import Home
 from yazcore.manifest.targets import open_target
 from yazcore.violations import YazError
 
@@ -25,6 +26,30 @@ def check_listing(file: Path, selection: Selection, *, before: Surface | None = 
     document, text = parse(_bytes_of(file))
     outcome = judge(View(read(document), before), selection, text=text)
     return Report(findings=outcome.findings, waived=outcome.waived, file=file.name)
+
+
+SERVER_SECONDS = 60.0
+"""How long a server may take to say what it offers, in seconds."""
+
+
+def check_server(
+    name: str, home: Home, selection: Selection, *, before: Surface | None = None, seconds: float = SERVER_SECONDS
+) -> Report:
+    """Judge what a running MCP server offers, one that the user's settings name.
+
+    It is connected to, its lists are read, and nothing else is asked of it. Raises `YazError` as
+    `yazcore.mcp.client.server_surface` does: for a server that is not there, hangs, lies about its pages, or answers
+    what is none.
+    """
+    from yazcore.mcp.client import server_surface
+
+    offered = server_surface(home, name, seconds)
+    document = {
+        "tools": offered["tools"], "resources": offered["resources"], "resourceTemplates": offered["templates"],
+        "prompts": offered["prompts"],
+    }  # fmt: skip
+    outcome = judge(View(read(document), before), selection)
+    return Report(findings=outcome.findings, waived=outcome.waived, file="")
 
 
 def review_of(

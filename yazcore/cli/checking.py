@@ -23,7 +23,8 @@ _FORMATS = ("text", "json", "sarif")
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", required=False)
+@click.option("--mcp", "server", metavar="NAME", help="Judge this running MCP server of your settings instead.")
 @click.option("--static", is_flag=True, help="Run nothing of the plugin; differences are not looked for.")
 @click.option("--select", multiple=True, metavar="RULE", help="Run this design rule only; may be given again.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave this design rule out; may be given again.")
@@ -33,11 +34,12 @@ _FORMATS = ("text", "json", "sarif")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 def check(
-    target: str, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool, since: str | None,
-    review: bool, form: str, as_json: bool,
+    target: str | None, server: str | None, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool,
+    since: str | None, review: bool, form: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Check TARGET: a plugin's folder (its package, or the project that holds it), its wheel or sdist, an installed id,
-    or a JSON file with the tools/list of any MCP server.
+    or a JSON file with the tools/list of any MCP server. With --mcp NAME a server that yaz server add has named is
+    connected to and judged.
 
     Finds what a manifest breaks, where the plugin's code registers something else than it declares, and what the
     design rules say of its tools, resources and prompts. The second runs the plugin's code, with all of your own
@@ -46,15 +48,24 @@ def check(
     from yazcore.design_rules.engine import chosen
     from yazcore.design_rules.rules import RULES
 
+    if (target is None) is (server is None):
+        raise click.UsageError("give one of TARGET and --mcp NAME")
     selection = chosen(RULES, select, ignore)
     if review:
+        if target is None:
+            raise click.UsageError("--review is about a TARGET")
         from yazcore.judging import review_of
 
         _print_review(review_of(target, YAZ, selection, shipped=SHIPPED), as_json or form == "json")
         return
     # What the plugin prints while it is imported must not get between the lines of a report.
     with contextlib.redirect_stdout(sys.stderr):
-        if _is_listing(target):
+        if target is None:
+            from yazcore.home import Home
+            from yazcore.judging import check_server, surface_before
+
+            report = check_server(server or "", Home(), selection, before=surface_before(since, YAZ))
+        elif _is_listing(target):
             from yazcore.judging import check_listing, surface_before
 
             report = check_listing(Path(target), selection, before=surface_before(since, YAZ))
@@ -70,7 +81,7 @@ def check(
     elif form == "sarif":
         from yazcore.design_rules.sarif import log
 
-        print_json(log(report, RULES, _place(target, report.file)))
+        print_json(log(report, RULES, _place(target or "", report.file)))
     else:
         _print(report, static)
     if report.refuses or any(one.severity == "error" or strict for one in report.findings):
@@ -84,7 +95,7 @@ def _is_listing(target: str) -> bool:
 def _place(target: str, file: str) -> str:
     """The file that positions count in, relative to here where it lies here, else to what was named."""
     path = Path(target)
-    if path.is_dir() and not path.is_absolute() and ".." not in path.parts:
+    if target and path.is_dir() and not path.is_absolute() and ".." not in path.parts:
         return (path / file).as_posix()
     return file
 

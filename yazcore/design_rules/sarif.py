@@ -90,10 +90,11 @@ def _result(rule_id: str, level: str, text: str, key: str, location: dict[str, A
 
 
 def _location(file: str, line: int | None, column: int | None, logical: str = "") -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(file)}}
-    if line is not None:
-        physical["region"] = {"startLine": line, "startColumn": column}
-    place: dict[str, Any] = {"physicalLocation": physical}
+    place: dict[str, Any] = {}
+    if file:
+        place["physicalLocation"] = {"artifactLocation": {"uri": quote(file)}}
+        if line is not None:
+            place["physicalLocation"]["region"] = {"startLine": line, "startColumn": column}
     if logical:
         place["logicalLocations"] = [{"fullyQualifiedName": logical}]
     return place
