@@ -31,8 +31,8 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         5,
         (
-            "differences", "installed", "plugin_context", "activation", "asking", "granting", "first_use", "gate",
-            "user_settings",
+            "departures", "differences", "installed", "plugin_context", "activation", "asking", "granting", "first_use",
+            "gate", "user_settings",
         ),
     ),
     (6, ("clients", "control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),

@@ -227,3 +227,10 @@ def test_a_broken_version_does_not_keep_the_one_before_from_running(home: Home) 
     found, skipped = look(home)
     assert (found["notes"].version, found["notes"].state) == ("1.0", "allowed")
     assert [one.code for one in skipped] == ["plugin-folder-broken"]
+
+
+def test_a_folder_that_stands_on_the_hosts_path_is_still_its_plugins_own(home: Home) -> None:
+    """So it is while a trusted plugin is active."""
+    site = put(home, 1)
+    found, skipped = look(home, path=[str(site)])
+    assert (found["notes"].folders, skipped) == ((site,), ())

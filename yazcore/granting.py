@@ -16,7 +16,7 @@ import attrs
 
 from yazcore.capabilities.commands import Program, at, look_up
 from yazcore.capabilities.commands import chosen as chosen_program
-from yazcore.capabilities.grants import Grant, GrantedSet, Grants, RuntimeName
+from yazcore.capabilities.grants import Grant, GrantedSet, Grants, RuntimeName, earlier_of
 from yazcore.capabilities.kept import Kept, forget, keep
 from yazcore.capabilities.standing import granted_set
 from yazcore.installed import Installed
@@ -237,6 +237,7 @@ def commit(grants: Grants, planned: Plan) -> Grant:
             digests=dict(planned.digests),
             seal=planned.seal,
             time=datetime.now(UTC).isoformat(timespec="seconds"),
+            earlier=earlier_of(old, manifest.version),
             **decided,
         )
         if planned.kept is not None:

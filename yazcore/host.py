@@ -34,6 +34,7 @@ from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
+from yazcore.departures import Running, There, departures, waiting
 from yazcore.first_use import AskUser, FirstUse
 from yazcore.gate import Approve, Gate
 from yazcore.granting import commit, plan
@@ -137,6 +138,7 @@ class Host:
         self._brokers: dict[str, Broker] = {}
         self._status: dict[str, PluginStatus] = {}
         self._settings: dict[str, Mapping[str, Any]] = {}
+        self._running: dict[str, Running] = {}
         self._abandoned = Abandoned()
         self._lock = threading.RLock()
         self.skipped: tuple[Skipped, ...] = ()
@@ -170,10 +172,32 @@ class Host:
             if self._runs_elsewhere(installed):
                 self.deactivate(installed.id, "allowed", "it starts again in another runtime")
         with self._lock:
+            active = self.catalogue.now.plugins
+            for plugin_id in self._status.keys() - {one.id for one in found} - active.keys():
+                del self._status[plugin_id]
             for installed in found:
-                if installed.id not in self.catalogue.now.plugins:
-                    self._status[installed.id] = self._activate(installed)
+                plugin_id = installed.id
+                if plugin_id in active:
+                    waits = waiting(self._running[plugin_id], _there(installed), installed.status().update)
+                    self._status[plugin_id] = attrs.evolve(self._status[plugin_id], update=waits)
+                else:
+                    self._running[plugin_id] = Running(
+                        folder=installed.folder, runtime=installed.runtime, origin=installed.origin
+                    )
+                    self._status[plugin_id] = self._activate(installed)
         return self.plugins()
+
+    def refresh(self) -> tuple[PluginStatus, ...]:
+        """Make what the user has decided and installed since so, his settings included (`take_settings`)."""
+        self._take_out_departed()
+        self.take_settings()
+        return self.plugins()
+
+    def _take_out_departed(self) -> None:
+        there = {one.id: _there(one) for one in self._survey()[0]}
+        running = {plugin_id: self._running[plugin_id] for plugin_id in self.catalogue.now.plugins}
+        for one in departures(running, there, {grant.plugin: grant for grant in self.grants.all()}):
+            self.deactivate(one.plugin, one.state, one.reason)
 
     def plugins(self) -> tuple[PluginStatus, ...]:
         """Every plugin that was found, with its state, by id."""
@@ -208,6 +232,7 @@ class Host:
             commands=commands or {}, optional=optional, kinds=kinds, isolation=self._why_not_isolated,
         )  # fmt: skip
         commit(self.grants, planned)
+        self._take_out_departed()
         self.activate()
         return self._status[plugin_id]
 
@@ -502,3 +527,7 @@ class Host:
             reason = f"{stuck} calls that nobody waited for any more did not end"
             # Not in the caller's thread: taking a plugin out waits for its onunload.
             threading.Thread(target=self.deactivate, args=(plugin_id, "failed", reason), daemon=True).start()
+
+
+def _there(installed: Installed) -> There:
+    return There(version=installed.version, folder=installed.folder, state=installed.state)

@@ -10,6 +10,7 @@ not, because it asks for more or a tool of it changed, waits as its `update`, an
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def survey(
     shipped = {one.id for one in found}
     skipped: list[Skipped] = []
     if discover_installed:
-        others, problems = discover(contract, path)
+        others, problems = discover(contract, _beside(path, plugin_folders or {}))
         skipped += problems
         for one in others:
             if one.id in shipped:
@@ -134,6 +135,12 @@ def survey(
                 looked_at.append(_choose([_look(contract, grants, one) for one in there]))
     looked_at.sort(key=lambda one: (_ORDER[one.origin], one.id))
     return tuple(looked_at), tuple(skipped)
+
+
+def _beside(path: Sequence[str] | None, plugin_folders: Mapping[str, Sequence[PluginFolder]]) -> list[str]:
+    """The host's path without the folders of trusted plugins that stand on it while they are active."""
+    own = {str(version.site) for versions in plugin_folders.values() for version in versions}
+    return [entry for entry in (sys.path if path is None else path) if entry not in own]
 
 
 def _reserved(plugin_id: str, distribution: str, contract: Contract) -> Skipped:

@@ -171,20 +171,13 @@ def commands_of(host: Host, user: Principal, calls: _Calls, stop: Callable[[], N
 
 
 def refresh(host: Host) -> list[dict[str, Any]]:
-    """Make what the user has decided on disk so in the running application, and give the plugins' states.
+    """Make what the user has decided and installed on disk so in the running application; gives the plugins' states.
 
-    What was taken back or switched off is taken out; what was granted or switched on is activated; other settings and
-    marks count. Raises `YazError` where the settings cannot be understood; then those before still count.
+    What was taken back, switched off or removed is taken out; what was granted, switched on or updated is activated;
+    other settings and marks count. Raises `YazError` where the settings cannot be understood; then those before count.
     """
-    for plugin_id, active in host.catalogue.now.plugins.items():
-        grant = host.grants.get(plugin_id)
-        if grant is not None and not grant.enabled:
-            host.deactivate(plugin_id, "disabled", "it is switched off")
-        elif active.origin == "installed" and (grant is None or not grant.given):
-            host.deactivate(plugin_id, "held", "it has not been granted")
     host.servers.refresh()
-    host.take_settings()
-    return [status.as_json() for status in host.plugins()]
+    return [status.as_json() for status in host.refresh()]
 
 
 def plugins_json(host: Host, live: bool) -> dict[str, Any]:

@@ -5,9 +5,10 @@ import os
 import stat
 import threading
 
+import attrs
 import pytest
 
-from yazcore.capabilities.grants import Grant, Grants
+from yazcore.capabilities.grants import Earlier, Grant, Grants, earlier_of
 from yazcore.home import Home
 from yazcore.violations import YazError
 
@@ -36,6 +37,15 @@ def test_a_grant_comes_back_as_it_was_put(grants: Grants, home: Home) -> None:
     grants.put(GRANT)
     assert grants.get("zotero") == GRANT
     assert Grants(home).get("zotero") == GRANT
+
+
+def test_what_the_version_before_was_granted_comes_back_too(grants: Grants, home: Home) -> None:
+    grants.put(attrs.evolve(GRANT, version="0.2.0", earlier=earlier_of(GRANT, "0.2.0")))
+    found = Grants(home).get("zotero")
+    assert found is not None
+    assert found.earlier == Earlier(
+        version="0.1.0", capabilities=GRANT.capabilities, places=GRANT.places, digests=GRANT.digests, time=GRANT.time
+    )
 
 
 def test_grants_of_several_plugins_do_not_touch_each_other(grants: Grants) -> None:
@@ -138,6 +148,7 @@ BROKEN = [
     ('{"plugins": {"zotero": {"capabilities": "net"}}}', "plugins.zotero.capabilities is not what it should be"),
     ('{"plugins": {"zotero": {"denied": [1]}}}', "plugins.zotero.denied is not what it should be"),
     ('{"plugins": {"zotero": {"places": {"a": 1}}}}', "plugins.zotero.places is not what it should be"),
+    ('{"plugins": {"zotero": {"earlier": {"version": "1"}}}}', "plugins.zotero.earlier is not what it should be"),
     ('{"plugins": {"zotero": {"allow": []}}}', "plugins.zotero has an unknown key 'allow'"),
 ]
 

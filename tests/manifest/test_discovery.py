@@ -311,7 +311,7 @@ def test_a_file_that_python_runs_when_it_starts_is_refused(tmp_path: Path) -> No
     "file",
     [
         "sitecustomize.py", "yazcore/__init__.py", "../../../share/x", "/etc/passwd", "yaz_plugin_zotero/../os.py",
-        "yaz_plugin_zotero_more/x.py", "yaz_plugin_zotero.py", "../../../bin/tool", "__pycache__/x.pyc",
+        "yaz_plugin_zotero_more/x.py", "yaz_plugin_zotero.py", "../../../bin/tool", "__pycache__/x.pyc", "bin/tool",
         "yaz_plugin_zotero-0.1.0.data/x",
     ],
 )  # fmt: skip
@@ -369,7 +369,7 @@ WITH_SCRIPT = (
 
 
 def test_a_command_of_its_own_is_allowed(tmp_path: Path) -> None:
-    record = ["../../../bin/zotero-cite,,", "..\\..\\Scripts\\zotero-cite.exe,,"]
+    record = ["../../../bin/zotero-cite,,", "..\\..\\Scripts\\zotero-cite.exe,,", "bin/zotero-cite,,"]
     distribution(tmp_path, entry_points=WITH_SCRIPT.format("zotero-cite"), record=record)
     assert look(tmp_path)[1] == ()
 

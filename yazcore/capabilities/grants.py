@@ -48,6 +48,18 @@ class GrantedSet:
 
 
 @attrs.frozen(kw_only=True)
+class Earlier:
+    """What was granted to the version before, so that going back to it needs no new decision."""
+
+    version: str
+    capabilities: tuple[str, ...] = ()
+    places: Mapping[str, str] = attrs.field(factory=dict)
+    commands: Mapping[str, str] = attrs.field(factory=dict)
+    digests: Mapping[str, str] = attrs.field(factory=dict)
+    time: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class Grant:
     """The user's decisions on one plugin.
 
@@ -59,6 +71,7 @@ class Grant:
     * `places`: the folder for each place name; `commands`: the program for each command.
     * `digests`: of each tool, resource and prompt as it was when granted (design 4); `seal`: of the files that they
       were made from (`messages.seal`), empty where it is not known.
+    * `earlier`: what the last grant for another version said, None where there was none.
     """
 
     plugin: str
@@ -72,6 +85,7 @@ class Grant:
     digests: Mapping[str, str] = attrs.field(factory=dict)
     seal: str = ""
     time: str = ""
+    earlier: Earlier | None = None
 
     @property
     def given(self) -> bool:
@@ -85,6 +99,15 @@ class Grant:
             allowed=frozenset(self.capabilities), denied=frozenset(self.denied), places=dict(self.places),
             commands=dict(self.commands),
         )  # fmt: skip
+
+
+def earlier_of(old: Grant | None, version: str) -> Earlier | None:
+    """What is kept of a grant when one for this version takes its place."""
+    if old is None or not old.given:
+        return None
+    if old.version == version:
+        return old.earlier
+    return Earlier(**{name: getattr(old, name) for name in attrs.fields_dict(Earlier)})
 
 
 class Grants:
@@ -157,6 +180,8 @@ class Grants:
 
 def _as_json(grant: Grant) -> dict[str, Any]:
     entry = attrs.asdict(grant, filter=lambda field, value: field.name != "plugin")
+    if grant.earlier is None:
+        del entry["earlier"]
     return {key: list(value) if isinstance(value, tuple) else value for key, value in entry.items()}
 
 
@@ -179,7 +204,21 @@ def _read_one(plugin: str, entry: Any) -> Grant:
         if not _SHAPES[key](value):
             raise _broken(f"plugins.{plugin}.{key} is not what it should be")
         values[key] = tuple(value) if isinstance(value, list) else value
+    if "earlier" in values:
+        values["earlier"] = _earlier(values["earlier"])
     return Grant(plugin=plugin, **values)
+
+
+def _earlier(entry: Mapping[str, Any]) -> Earlier:
+    return Earlier(
+        version=entry["version"], capabilities=tuple(entry["capabilities"]), places=entry["places"],
+        commands=entry["commands"], digests=entry["digests"], time=entry["time"],
+    )  # fmt: skip
+
+
+def _is_earlier(value: Any) -> bool:
+    shapes = {key: _SHAPES[key] for key in attrs.fields_dict(Earlier)}
+    return isinstance(value, dict) and value.keys() == shapes.keys() and all(shapes[key](value[key]) for key in shapes)
 
 
 def _is_text(value: Any) -> bool:
@@ -205,6 +244,7 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "digests": _is_text_by_text,
     "seal": _is_text,
     "time": _is_text,
+    "earlier": _is_earlier,
 }
 
 

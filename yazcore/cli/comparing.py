@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from yazcore.cli.output import format_options, print_json
+from yazcore.cli.plugins import own_folders
 from yazcore.writing.contract import SHIPPED, YAZ
 
 
@@ -22,7 +23,7 @@ def diff(old: str, new: str, locale: str | None, as_json: bool) -> None:
     from yazcore.manifest.changes import page
     from yazcore.manifest.targets import compare_targets, open_target
 
-    before, after = (open_target(one, YAZ, shipped=SHIPPED) for one in (old, new))
+    before, after = (open_target(one, YAZ, shipped=SHIPPED, extra=own_folders(one)) for one in (old, new))
     found = compare_targets(before, after)
     if as_json:
         print_json(found.as_json())

@@ -34,7 +34,7 @@ def _known_id(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
-_plugin_id = click.argument("plugin_id", metavar="ID", callback=_known_id)
+plugin_id_argument = click.argument("plugin_id", metavar="ID", callback=_known_id)
 
 
 def _installed(home: Home, plugin_id: str) -> Installed:
@@ -73,7 +73,7 @@ class _Now:
         return f"{self.state}{': ' if self.reasons else ''}{'; '.join(self.reasons)}"
 
 
-def _make_so(home: Home, plugin_id: str) -> _Now:
+def make_so(home: Home, plugin_id: str) -> _Now:
     """Tell a running yaz of a decision, and say how the plugin stands."""
     if (live := running(home)) is not None:
         for one in live.ask("refresh"):
@@ -86,7 +86,7 @@ def _make_so(home: Home, plugin_id: str) -> _Now:
 
 
 @click.command()
-@_plugin_id
+@plugin_id_argument
 @click.argument("kinds", nargs=-1, metavar="[CAPABILITY]...")
 @click.option(
     "--trusted", is_flag=True,
@@ -122,6 +122,7 @@ def grant(
 
     home = Home()
     installed = _installed(home, plugin_id)
+    installed = installed if kinds else installed.to_grant
     grants = Grants(home)
     planned = plan(
         installed, grants.get(plugin_id), trusted=trusted, places=places, commands=commands, optional=with_optional,
@@ -131,10 +132,10 @@ def grant(
     if is_new:
         for line in _meaning(planned):
             click.echo(line, err=as_json)
-        if not yes:
-            _ask(as_json)
+        if not yes and not agreed("Grant this?", "nothing was granted; --yes grants without asking", err=as_json):
+            raise click.exceptions.Exit(1)
     commit(grants, planned)
-    now = _make_so(home, plugin_id)
+    now = make_so(home, plugin_id)
     if as_json:
         print_json({
             "live": now.live, "plugin": plugin_id, "version": planned.manifest.version, "state": now.state,
@@ -197,19 +198,20 @@ def _program(name: str, path: str) -> str:
     return f"    {name} is {harmless(path)}{warning}"
 
 
-def _ask(as_json: bool) -> None:
+def agreed(question: str, otherwise: str, *, err: bool = False) -> bool:
+    """Ask, on standard error with `err`; where nobody says yes, say what follows."""
     try:
-        agreed = click.confirm("Grant this?", err=as_json)
+        said = click.confirm(question, err=err)
     except click.Abort:
         click.echo(err=True)
-        agreed = False
-    if not agreed:
-        click.echo("nothing was granted; --yes grants without asking", err=True)
-        raise click.exceptions.Exit(1)
+        said = False
+    if not said:
+        click.echo(otherwise, err=True)
+    return said
 
 
 @click.command()
-@_plugin_id
+@plugin_id_argument
 @click.argument("capability", required=False)
 @format_options
 def revoke(plugin_id: str, capability: str | None, as_json: bool) -> None:
@@ -224,7 +226,7 @@ def revoke(plugin_id: str, capability: str | None, as_json: bool) -> None:
             f"yaz disable {plugin_id} switches it off; yaz revoke {plugin_id} KIND denies it one capability",
         )  # fmt: skip
     denied = take_back(Grants(home), None if installed is None else installed.manifest, plugin_id, capability)
-    now = _make_so(home, plugin_id)
+    now = make_so(home, plugin_id)
     if as_json:
         print_json({"live": now.live, "plugin": plugin_id, "state": now.state, "denied": list(denied)})
         return
@@ -235,7 +237,7 @@ def revoke(plugin_id: str, capability: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@_plugin_id
+@plugin_id_argument
 @format_options
 def enable(plugin_id: str, as_json: bool) -> None:
     """Switch a plugin on."""
@@ -243,7 +245,7 @@ def enable(plugin_id: str, as_json: bool) -> None:
 
 
 @click.command()
-@_plugin_id
+@plugin_id_argument
 @format_options
 def disable(plugin_id: str, as_json: bool) -> None:
     """Switch a plugin off; its grant is kept."""
@@ -255,7 +257,7 @@ def _switch(plugin_id: str, on: bool, as_json: bool) -> None:
     if _installed(home, plugin_id).origin == "own":
         raise YazError("own-plugin", f"{plugin_id} is the application itself and is always on")
     Grants(home).set_enabled(plugin_id, on)
-    now = _make_so(home, plugin_id)
+    now = make_so(home, plugin_id)
     if as_json:
         print_json({"live": now.live, "plugin": plugin_id, "state": now.state, "reasons": list(now.reasons)})
     elif on and now.state not in ("active", "allowed"):
@@ -265,7 +267,7 @@ def _switch(plugin_id: str, on: bool, as_json: bool) -> None:
 
 
 @click.command()
-@_plugin_id
+@plugin_id_argument
 @format_options
 def denials(plugin_id: str, as_json: bool) -> None:
     """Show what a plugin tried and was refused, oldest first."""

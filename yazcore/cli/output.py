@@ -191,6 +191,16 @@ class Waiting:
         if self._thread is not None:
             self._thread.join()
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to whoever shows or asks something meanwhile."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self._over.clear()
+            self.__enter__()
+
     def _draw(self, out: TextIO) -> None:
         import time
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +29,17 @@ def look(home: Home) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
         YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED, plugin_folders=plugin_folders(home)
     )
     return tuple(sorted(found, key=lambda one: one.id)), skipped
+
+
+def own_folders(target: str) -> tuple[Path, ...]:
+    """Where the plugins of `yaz install` lie, for a target that is a name: the version of each that counts."""
+    if os.path.exists(target):
+        return ()
+    home = Home()
+    found, _ = survey(
+        YAZ, Grants(home), discover_installed=False, path=[], plugin_folders=plugin_folders(home)
+    )
+    return tuple(folder for one in found for folder in one.folders)
 
 
 def unknown_plugin(plugin_id: str, known: Sequence[str]) -> YazError:
@@ -70,6 +83,8 @@ def plugins(as_json: bool) -> None:
     )
     for plugin_id, _, way in ways_in(document["plugins"], home):
         say(f"{plugin_id}: {way}")
+    for line in waiting(document["plugins"], home):
+        say(line)
     for one in document["skipped"]:
         say(harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)))
 
@@ -96,6 +111,26 @@ def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[tuple[str, s
         (one["id"], harmless(f"{one['state']}: {_why(one)}"), _what_helps(one, manifests.get(one["id"])))
         for one in out
     ]
+
+
+def waiting(statuses: Sequence[dict[str, Any]], home: Home) -> list[str]:
+    """For each plugin of which a newer version waits: why, and what helps."""
+    waits = [one for one in statuses if one["update"] is not None]
+    manifests = {one.id: one.to_grant.manifest for one in look(home)[0]} if waits else {}
+    return [harmless(_waits(one, manifests.get(one["id"]))) for one in waits]
+
+
+def _waits(status: dict[str, Any], manifest: Manifest | None) -> str:
+    plugin_id, update = status["id"], status["update"]
+    why = "; ".join(update["reasons"])
+    match update["state"]:
+        case "waiting":
+            return f"{plugin_id}: {update['version']} is installed; {why}"
+        case "held":
+            helps = f"{grant_command(plugin_id, manifest, status['runtime'] == 'trusted')} lets it run"
+        case _:
+            helps = f"yaz rollback {plugin_id} removes it"
+    return f"{plugin_id}: {update['version']} is installed and {update['state']}: {why}; {helps}"
 
 
 def _what_helps(status: dict[str, Any], manifest: Manifest | None) -> str:
@@ -143,6 +178,8 @@ def _show(found: dict[str, Any], installed: Installed | None, home: Home) -> Non
     paragraph("runtime", f"{found['runtime']}: {found['confinement']}")
     for reason in found["reasons"]:
         paragraph("why", reason)
+    for line in waiting([found], home):
+        paragraph("update", line)
     manifest = None if installed is None else installed.manifest
     if found["state"] not in ("active", "allowed", "refused", "failed"):
         paragraph("what helps", _what_helps(found, manifest))

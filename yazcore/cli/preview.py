@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from yazcore.cli.output import format_options, harmless, print_json, stream
+from yazcore.cli.plugins import own_folders
 from yazcore.violations import errors
 from yazcore.writing.contract import SHIPPED, YAZ
 
@@ -34,7 +36,7 @@ def preview(target: str, locale: str | None, as_json: bool) -> None:
     """
     from yazcore.manifest.targets import open_target
 
-    looked_at = open_target(target, YAZ, shipped=SHIPPED)
+    looked_at = open_target(target, YAZ, shipped=SHIPPED, extra=own_folders(target))
     found = _findings(looked_at)
     if as_json:
         names = ("errors", "suspicions", "waived")
@@ -60,11 +62,11 @@ def of_the_shell() -> str:
     return next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "en-US")
 
 
-def show(page: Preview) -> None:
-    """Print the page. What the plugin says stands behind a bar, and nothing of the host's own does."""
+def show(page: Preview, *, err: bool = False) -> None:
+    """Print the page, on standard error with `err`. What the plugin says stands behind a bar, and only that does."""
     from rich.console import Console
 
-    console = Console(file=stream(), highlight=False, markup=False, emoji=False)
+    console = Console(file=sys.stderr if err else stream(), highlight=False, markup=False, emoji=False)
     _line(console, "", page.title, "bold")
     for fact in page.facts:
         _line(console, "  ", fact)

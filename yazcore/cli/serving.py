@@ -160,10 +160,12 @@ def _say_ready(
     if curation != Curation():
         say(f"tools:      {_curated(application, curation)}")
     statuses = [status.as_json() for status in application.host.plugins()]
-    from yazcore.cli.plugins import ways_in
+    from yazcore.cli.plugins import waiting, ways_in
 
     for plugin_id, state, way in ways_in(statuses, home):
         say(f"not active: {plugin_id} is {state}; {way}")
+    for line in waiting(statuses, home):
+        say(f"update:     {line}")
     say("\nTo connect a client: yaz connect CLIENT --write; CLIENT is one of")
     say(f"  {', '.join(CLIENTS)}")
     say("\nCtrl-C stops it; then the token is dead.")

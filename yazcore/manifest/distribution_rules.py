@@ -173,7 +173,9 @@ def file_faults(brought: Brought, package: str) -> Iterator[Violation]:
     stray = [
         file
         for file in brought.files
-        if not (_lies_in(file, inside) or _is_script(file, brought.scripts)) and file not in startup
+        if file not in startup
+        and not _lies_in(file, inside)
+        and not _is_script(file, brought.scripts, installed=brought.installed)
     ]
     if stray:
         yield Violation(
@@ -194,11 +196,14 @@ def _lies_in(file: str, folders: tuple[str, ...]) -> bool:
     return file.startswith(folders) and ".." not in file.split("/")
 
 
-def _is_script(file: str, scripts: Container[str]) -> bool:
-    """Whether a file outside is the command that an entry point asked for, `../../../bin/NAME`."""
+def _is_script(file: str, scripts: Container[str], *, installed: bool) -> bool:
+    """Whether a file outside is the command that an entry point asked for, `../../../bin/NAME`.
+
+    uv writes `bin/NAME` for a folder of its own, in which no shell looks for commands.
+    """
     *folders, name = file.split("/")
     return (
-        folders[:1] == [".."]
+        (folders[:1] == [".."] or (installed and len(folders) == 1))
         and folders[-1] in ("bin", "Scripts")
         and (name in scripts or name.removesuffix(".exe") in scripts)
     )
