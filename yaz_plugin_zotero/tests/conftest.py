@@ -1,4 +1,4 @@
-"""A plugin at work: the real services below it, a Zotero library beside a project, no host around."""
+"""A plugin at work, in this process and in a worker: the real services, a Zotero library beside a project, no host."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 from yazcore import Call, Context, Home, Reading, read
+from yazcore.activation import collect
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import CallContext, Frame, current
 from yazcore.capabilities.denials import DenialLog
-from yazcore.capabilities.grants import GrantedSet
+from yazcore.capabilities.grants import GrantedSet, RuntimeName
 from yazcore.capabilities.services.files import FileService
 from yazcore.manifest.messages import Messages
+from yazcore.runtimes.base import PluginSource, RunningPlugin
+from yazcore.runtimes.isolated.runtime import IsolatedRuntime
 from yazcore.writing.contract import YAZ
 
 import yaz_plugin_zotero
-from yaz_plugin_zotero.plugin import ZoteroPlugin
+from yaz_plugin_zotero.plugin import ADDRESS, ZoteroPlugin
 from yaz_plugin_zotero.sample import SampleLibrary, make_library
 
 PACKAGE = Path(yaz_plugin_zotero.__file__).parent
@@ -52,7 +55,12 @@ class Project:
 class Desk:
     """One plugin object with its context: `search` and `cite` call its handlers as the gate does."""
 
-    def __init__(self, base: Path, zotero: Path | None, project: Path, *, denied: str = "") -> None:
+    plugin: ZoteroPlugin
+
+    def __init__(
+        self, base: Path, zotero: Path | None, project: Path, *, denied: str = "",
+        isolated: IsolatedRuntime | None = None,
+    ) -> None:
         self.zotero = zotero
         self.project = project
         self.reading: Reading = read((PACKAGE / "manifest.json").read_bytes(), YAZ)
@@ -83,7 +91,23 @@ class Desk:
             services={"files": FileService(broker, "zotero", data)},
             publish=lambda data, mime, ttl: "yaz://result/none",
         )
-        self.plugin = self.run("starting", Call(posture="read"), lambda context: ZoteroPlugin(self.context))
+        self._isolated = isolated
+        self._running: RunningPlugin | None = None
+        if isolated is None:
+            self.plugin = self.run("starting", Call(posture="read"), lambda context: ZoteroPlugin(self.context))
+        else:
+            self._running = self._started(isolated)
+
+    def _started(self, isolated: IsolatedRuntime) -> RunningPlugin:
+        running = isolated.start(
+            PluginSource(manifest=self.manifest, folder=PACKAGE, context=self.context, contract=YAZ)
+        )
+        registered = collect(running, YAZ)
+        running.hold({
+            (kind.key, kind.registered_name(one)): one
+            for kind in YAZ.contribution_kinds for one in registered[kind.key]
+        })  # fmt: skip
+        return running
 
     def run(self, where: str, call: Call, handler: Callable[..., Any], *arguments: Any) -> Any:
         frame = Frame(plugin="zotero", version="0.1.0", where=where, call=call)
@@ -93,11 +117,29 @@ class Desk:
         finally:
             current.reset(token)
 
+    def _handled(self, key: str, name: str, method: str, call: Call, arguments: Any) -> Any:
+        """What a handler gives, in this process or in a worker."""
+        if self._running is None:
+            return self.run(f"{key} {name}", call, getattr(self.plugin, method), arguments)
+        answer = self._running.submit(key, name, "handler", call, arguments).result(60)
+        return answer.structured if key == "tools" else answer
+
+    def unload(self) -> None:
+        """Let the plugin let go of its index; the next call takes it again."""
+        if self._running is None:
+            self.plugin.onunload()
+        else:
+            self._running.run_hook("onunload", 5)
+
+    def close(self) -> None:
+        """End the plugin."""
+        self.unload()
+        if self._running is not None:
+            self._running.close()
+
     def search(self, query: str = "", **more: Any) -> dict[str, Any]:
         call = Call(posture="read", report=lambda *told: self.progress.append(told))
-        found: dict[str, Any] = self.run(
-            "tools search-library", call, self.plugin.search_library, {"query": query, **more}
-        )
+        found = self._handled("tools", "search-library", "search_library", call, {"query": query, **more})
         return self.promised("search-library", found)
 
     def titles(self, query: str, **more: Any) -> list[str]:
@@ -106,8 +148,7 @@ class Desk:
     def cite(self, key: str, **more: Any) -> dict[str, Any]:
         call = Call(posture="write", project=Project(self.project), scope="project", scope_id=PROJECT_ID)
         arguments = {"projectId": PROJECT_ID, "key": key, **more}
-        told: dict[str, Any] = self.run("tools cite-item", call, self.plugin.cite_item, arguments)
-        return self.promised("cite-item", told)
+        return self.promised("cite-item", self._handled("tools", "cite-item", "cite_item", call, arguments))
 
     def promised(self, tool: str, result: dict[str, Any]) -> dict[str, Any]:
         """The result, which must be what the manifest says."""
@@ -116,9 +157,8 @@ class Desk:
         return result
 
     def read_item(self, library: str, key: str) -> dict[str, Any]:
-        told: dict[str, Any] = self.run(
-            "resources item", Call(posture="read"), self.plugin.read_item, {"library": library, "key": key}
-        )
+        variables = {"library": library, "key": key}
+        told: dict[str, Any] = self._handled("resources", ADDRESS, "read_item", Call(posture="read"), variables)
         return told
 
     def write(self, name: str, text: str) -> Path:
@@ -149,26 +189,47 @@ def library(tmp_path: Path) -> SampleLibrary:
     return make_library(tmp_path / "Zotero")
 
 
-@pytest.fixture
-def desk(tmp_path: Path, project: Path, finished_library: SampleLibrary) -> Iterator[Desk]:
-    made = Desk(tmp_path, finished_library.path.parent, project)
+@pytest.fixture(scope="session")
+def isolated_runtime() -> Iterator[IsolatedRuntime]:
+    made = IsolatedRuntime()
     yield made
-    made.plugin.onunload()
+    made.close()
+
+
+@pytest.fixture(params=["trusted", "isolated"])
+def runtime(request: pytest.FixtureRequest) -> RuntimeName:
+    """Each runtime in turn: what the plugin does, it does in both."""
+    name: RuntimeName = request.param
+    return name
 
 
 @pytest.fixture
-def make_desk(tmp_path: Path, project: Path) -> Iterator[Callable[..., Desk]]:
+def isolated(runtime: RuntimeName, request: pytest.FixtureRequest) -> IsolatedRuntime | None:
+    return request.getfixturevalue("isolated_runtime") if runtime == "isolated" else None
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, project: Path, finished_library: SampleLibrary, isolated: IsolatedRuntime | None
+) -> Iterator[Desk]:
+    made = Desk(tmp_path, finished_library.path.parent, project, isolated=isolated)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def make_desk(tmp_path: Path, project: Path, isolated: IsolatedRuntime | None) -> Iterator[Callable[..., Desk]]:
     """Desks over any Zotero folder; each has a data folder of its own unless `base` is given."""
     made: list[Desk] = []
 
     def make(zotero: Path | None, *, base: Path | None = None, **more: Any) -> Desk:
-        desk = Desk(base or tmp_path / f"desk-{len(made)}", zotero, project, **more)
+        desk = Desk(base or tmp_path / f"desk-{len(made)}", zotero, project, isolated=isolated, **more)
         made.append(desk)
         return desk
 
     yield make
     for desk in made:
-        desk.plugin.onunload()
+        desk.close()
 
 
 def touch(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 from yazcore import OWNER, Home, Host, ProtocolFault
-from yazcore.capabilities.grants import Grant
+from yazcore.capabilities.grants import Grant, RuntimeName
 from yazcore.writing.contract import YAZ
 
 import yaz_plugin_zotero
@@ -29,7 +29,9 @@ class Project:
 
 
 @pytest.fixture
-def host(tmp_path: Path, project: Path, finished_library: SampleLibrary) -> Iterator[Host]:
+def host(
+    tmp_path: Path, project: Path, finished_library: SampleLibrary, runtime: RuntimeName
+) -> Iterator[Host]:
     made = Host(
         YAZ,
         home=Home(tmp_path / "yaz"),
@@ -37,7 +39,8 @@ def host(tmp_path: Path, project: Path, finished_library: SampleLibrary) -> Iter
         resolve={"project": {PROJECT_ID: Project(project)}.get},
         discover=False,
     )
-    made.grants.put(Grant(plugin="zotero", places={"zotero-data": str(finished_library.path.parent)}))
+    places = {"zotero-data": str(finished_library.path.parent)}
+    made.grants.put(Grant(plugin="zotero", places=places, runtime=runtime, time="2026-01-01T00:00:00+00:00"))
     made.activate()
     yield made
     made.close()
@@ -50,6 +53,7 @@ def call(host: Host, tool: str, arguments: dict[str, Any]) -> Any:
 def test_what_it_registers_is_what_it_declares(host: Host) -> None:
     status = next(one for one in host.plugins() if one.id == "zotero")
     assert (status.state, status.violations, status.differences, status.reasons) == ("active", (), (), ())
+    assert status.confinement.startswith({"trusted": "none", "isolated": "Landlock"}[status.runtime])
 
 
 def test_an_agent_searches_and_cites(host: Host, project: Path) -> None:

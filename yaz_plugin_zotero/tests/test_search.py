@@ -219,6 +219,7 @@ def test_a_cursor_with_other_numbers_is_refused(desk: Desk) -> None:
             desk.search("journal", cursor=cursor)
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it reaches into the plugin
 def test_of_very_many_matches_the_newest_are_ranked_and_all_counted(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

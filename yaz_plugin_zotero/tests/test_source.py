@@ -389,7 +389,9 @@ def test_a_truncated_database_is_named_and_nothing_is_kept_of_it(
     desk = make_desk(library.path.parent)
     with pytest.raises(ToolError, match=r"^zotero\.sqlite is damaged or cut short, or no database at all \("):
         desk.search("")
-    assert desk.plugin._index.counts() == {}
+    with opened(desk.context.data_folder / "index.sqlite") as index:
+        assert index.execute("SELECT COUNT(*) FROM items").fetchone() == (0,)
+    index.close()
 
 
 def test_a_text_file_is_no_database(tmp_path: Path, make_desk: Callable[..., Desk]) -> None:
@@ -446,7 +448,7 @@ def test_an_index_that_breaks_while_in_use_is_thrown_away_and_made_anew(
 ) -> None:
     desk = make_desk(library.path.parent)
     desk.search("")
-    desk.plugin.onunload()
+    desk.unload()
     index = desk.context.data_folder / "index.sqlite"
     data = bytearray(index.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
@@ -459,6 +461,7 @@ def test_an_index_that_breaks_while_in_use_is_thrown_away_and_made_anew(
     assert desk.titles("brown board") == ["Brown v. Board of Education"]
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it reaches into the plugin
 def test_an_index_that_cannot_be_written_is_not_taken_for_a_damaged_library(
     library: SampleLibrary, make_desk: Callable[..., Desk]
 ) -> None:
@@ -469,10 +472,11 @@ def test_an_index_that_cannot_be_written_is_not_taken_for_a_damaged_library(
     assert str(refused.value) == (
         "The index of the Zotero library cannot be used (database or disk is full). Try again."
     )
-    desk.plugin.onunload()
+    desk.unload()
     assert desk.titles("brown board") == ["Brown v. Board of Education"]
 
 
+@pytest.mark.parametrize("runtime", ["trusted"], indirect=True)  # it reaches into the plugin
 def test_an_index_in_use_by_another_process_is_never_thrown_away(
     library: SampleLibrary, make_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,19 +34,25 @@ class Upcalls:
     """Answers the questions of one plugin."""
 
     def __init__(self, context: Context) -> None:
-        self._known: dict[str, Callable[..., Any]] = {
-            f"{service}.{method}": getattr(context.services[service], method)
+        self._context = context
+        self._methods = {
+            f"{service}.{method}": (service, method)
             for service, names in methods(context).items()
             for method in names
             if method != "[]"
         }
-        self._known |= {"message": context.message, "publish": context.publish, "changed": context.changed, "may": _may}
+        self._own: dict[str, Callable[..., Any]] = {
+            "message": context.message, "publish": context.publish, "changed": context.changed, "may": _may,
+        }  # fmt: skip
 
     def serve(self, name: str, args: list[Any], kwargs: dict[str, Any], frame: Frame | None) -> Any:
         """Answer one question, in the frame of the call it is for. Raises what the service does."""
-        function = self._known.get(name)
+        function = self._own.get(name)
         if function is None:
-            raise AttributeError("there is no such service")
+            if name not in self._methods:
+                raise AttributeError("there is no such service")
+            service, method = self._methods[name]
+            function = getattr(self._context.services[service], method)
         token = current.set(frame)
         try:
             return function(*args, **kwargs)
