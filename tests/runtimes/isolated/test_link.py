@@ -161,7 +161,6 @@ def test_a_worker_that_closes_its_end_and_goes_on_is_ended(liar: Liar) -> None:
     [
         ((RESULT, 99, "", None), "it sent an answer to a call that was never made"),
         ((ERROR, 0, "failure", ["", "", ""]), "it sent an answer to a call that was never made"),
-        ((RESULT, 1, "whole", None), "it sent bytes where none can be"),
         ((EVENT, 1, "progress", ["half"]), "it sent an event that is none"),
         ((EVENT, 1, "progress", [True, None, ""]), "it sent an event that is none"),
         ((EVENT, 0, "log", [10, 3]), "it sent an event that is none"),
@@ -184,6 +183,14 @@ def test_what_cannot_be_is_the_end(liar: Liar, message: wire.Message, why: str) 
     assert liar.why() == why
     with pytest.raises(WorkerGone):
         call.wait(1)
+
+
+def test_bytes_where_none_can_be_are_the_end_and_whoever_waits_is_told(liar: Liar) -> None:
+    call = Promise(FRAME, {"finish": "answer"}, lambda promise: None)
+    number = liar.link.begin(call, "run", {})
+    liar.say(RESULT, number, "whole", None)
+    with pytest.raises(Exception, match="its worker was ended: it sent bytes where none can be"):
+        call.result(20)
 
 
 def test_a_frame_of_32_mebibytes_of_empty_lists_is_never_read(liar: Liar) -> None:

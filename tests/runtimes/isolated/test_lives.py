@@ -285,10 +285,14 @@ def test_a_hooks_values_are_plain_data(bench: Workbench) -> None:
 class Plugin(Base):
     @hookimpl
     def decorate(self, cluster, width):
+        if cluster == "bytes":
+            return b"x" * width
         return {1, 2} if cluster == "set" else (cluster, width)
 """)
     decorate = _hook(plugin, "decorate")
     assert decorate("a", {"b": (1,)}) == ["a", {"b": [1]}]
+    assert decorate("bytes", 3 << 20) == b"x" * (3 << 20)
+    assert decorate("bytes", 3) == b"xxx"
     assert decorate(object(), 1) is None
     assert (plugin.failures[-1].type, plugin.failures[-1].message) == (
         "hook-not-portable", "/cluster is a object; only plain data may leave a plugin"

@@ -427,9 +427,9 @@ class _Lane:
 
 
 class _Waiting:
-    """A call for which a thread waits."""
+    """A call for which a thread waits: a hook's, which may return bytes of any size."""
 
-    takes_bytes = False
+    takes_bytes = True
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame

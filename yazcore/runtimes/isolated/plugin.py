@@ -255,6 +255,8 @@ class IsolatedPlugin:
 
     def _ready(self, seconds: float) -> Generation:
         """The worker of this moment; between two it is waited for. Raises `PluginFailed` where there is none."""
+        if (now := self._generation) is not None:
+            return now
         with self._state:
             self._state.wait_for(lambda: self._generation or self._given_up or self._closed, seconds)
             if self._generation is not None:
@@ -270,7 +272,13 @@ class IsolatedPlugin:
             self._generation = None
             if self._closed:
                 return
-        threading.Thread(target=self._restart, args=(gone,), name=f"yaz-{self._plugin}-start", daemon=True).start()
+        threading.Thread(target=self._start_again, args=(gone,), name=f"yaz-{self._plugin}-start", daemon=True).start()
+
+    def _start_again(self, gone: Gone) -> None:
+        try:
+            self._restart(gone)
+        except Exception as error:  # noqa: BLE001 - calls wait for what this thread does
+            self._give_up(f"its worker was ended ({gone.why}), and starting the next failed: {type(error).__name__}")
 
     def _restart(self, gone: Gone) -> None:
         while True:

@@ -176,7 +176,7 @@ class _Worker:
     def _answer(self, number: int, value: Any, frame: Frame) -> None:
         self._calls.pop(number, None)
         try:
-            if type(value) is bytes:
+            if type(value) is bytes and len(value) > wire.PART:
                 self.peer.send_whole(number, value)
             else:
                 self.peer.send(RESULT, number, "", value)
