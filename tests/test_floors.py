@@ -35,7 +35,13 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
             "gate", "user_settings",
         ),
     ),
-    (6, ("clients", "control", "mcp", "host", "check", "judging", "install", "registry", "serving", "syncing")),
+    (
+        6,
+        (
+            "clients", "control", "mcp", "host", "check", "judging", "install", "doctor", "registry", "serving",
+            "syncing",
+        ),
+    ),
     (7, ("writing",)),
     (8, ("testing",)),
     (9, ("cli",)),
@@ -48,6 +54,7 @@ ORDER = [room for _, rooms in FLOORS for room in rooms]
 BESIDE = {
     ("design_rules", "manifest"),
     ("activation", "differences"),
+    ("doctor", "install"),
     ("asking", "activation"),
     ("asking", "differences"),
     ("asking", "plugin_context"),

@@ -52,6 +52,7 @@ _COMMANDS = {
     "disable": ("yazcore.cli.consent", "Switch a plugin off; its grant is kept."),
     "set": ("yazcore.cli.settings", "Set what a plugin lets you choose, or mark its tools."),
     "token": ("yazcore.cli.tokens", "Name tokens for agents: what each may do, which tools it sees."),
+    "doctor": ("yazcore.cli.doctor", "Say what is wrong with the installation, and how to mend it."),
     "denials": ("yazcore.cli.consent", "Show what a plugin tried and was refused."),
     "server": ("yazcore.cli.server", "Name MCP servers that plugins may call for you, and see what they offer."),
     "secret": ("yazcore.cli.secret", "Keep secrets that yaz sends for you; none is ever printed."),

@@ -19,6 +19,7 @@ from yazcore.cli.output import (
     harmless_lines,
     plugins_aside,
     print_json,
+    safe_mode_option,
     say,
 )
 from yazcore.control import Running, running
@@ -36,33 +37,34 @@ _project = click.option(
 
 
 @contextlib.contextmanager
-def _alone(home: Home, project: Path | None) -> Iterator[WritingApp]:
+def _alone(home: Home, project: Path | None, safe_mode: bool = False) -> Iterator[WritingApp]:
     from yazcore.writing.application import open_writing
 
     plugins_aside()
-    application = open_writing(home, () if project is None else (project,))
+    application = open_writing(home, () if project is None else (project,), discover=not safe_mode)
     try:
         yield application
     finally:
         application.close()
 
 
-def _live(home: Home, project: Path | None) -> Running | None:
-    return None if project is not None else running(home)
+def _live(home: Home, project: Path | None, safe_mode: bool = False) -> Running | None:
+    return None if project is not None or safe_mode else running(home)
 
 
 @click.command()
 @_project
+@safe_mode_option
 @format_options
-def tools(project: Path | None, as_json: bool) -> None:
+def tools(project: Path | None, safe_mode: bool, as_json: bool) -> None:
     """List the tools as an agent sees them."""
     home = Home()
-    if (live := _live(home, project)) is not None:
+    if (live := _live(home, project, safe_mode)) is not None:
         document = live.ask("tools")
     else:
         from yazcore.serving import tools_json
 
-        with _alone(home, project) as application:
+        with _alone(home, project, safe_mode) as application:
             document = tools_json(application.host, live=False)
     if as_json:
         print_json(document)
@@ -82,7 +84,8 @@ def _posture(tool: dict[str, Any]) -> str:
 @click.argument("arguments", metavar="[JSON]", default="{}")
 @click.option("--approve", is_flag=True, help="Allow it, where the tool waits for a person: you are that person.")
 @_project
-def call(name: str, arguments: str, approve: bool, project: Path | None) -> None:
+@safe_mode_option
+def call(name: str, arguments: str, approve: bool, project: Path | None, safe_mode: bool) -> None:
     """Call the tool NAME with JSON arguments, as the owner, and print the result object.
 
     Exit status 1 where the result is an error.
@@ -93,14 +96,14 @@ def call(name: str, arguments: str, approve: bool, project: Path | None) -> None
         raise click.BadParameter(f"no JSON: {error}", param_hint="JSON") from None
     home = Home()
     with Waiting(name) as waiting:
-        if (live := _live(home, project)) is not None:
+        if (live := _live(home, project, safe_mode)) is not None:
             result = live.ask("call", report=waiting.report, name=name, arguments=given, approved=approve)
         else:
             import asyncio
 
             from yazcore.serving import call_json
 
-            with _alone(home, project) as application:
+            with _alone(home, project, safe_mode) as application:
                 result = asyncio.run(call_json(application.host, name, given, waiting.report, approved=approve))
     print_json(result)
     if "error" in result or result.get("isError"):

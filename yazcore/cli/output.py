@@ -34,6 +34,9 @@ def format_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+safe_mode_option = click.option("--safe-mode", is_flag=True, help="Leave installed plugins alone.")
+
+
 def stream() -> TextIO:
     """Where this command prints."""
     return _own if _own is not None else sys.stdout

@@ -11,7 +11,7 @@ import click
 
 from yazcore.capabilities.grants import Grants
 from yazcore.capabilities.standing import granted_set
-from yazcore.cli.output import columns, format_options, harmless, paragraph, print_json, say
+from yazcore.cli.output import columns, format_options, harmless, paragraph, print_json, safe_mode_option, say
 from yazcore.control import running
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
@@ -23,11 +23,12 @@ from yazcore.violations import YazError
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
 
-def look(home: Home) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
-    """Everything installed for yaz, by id, without running any of it."""
+def look(home: Home, safe_mode: bool = False) -> tuple[tuple[Installed, ...], tuple[Skipped, ...]]:
+    """Everything installed for yaz, by id, without running any of it; with `safe_mode` only what ships with it."""
     found, skipped = survey(
-        YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED, plugin_folders=plugin_folders(home)
-    )
+        YAZ, Grants(home), own=FOLDER, builtin_folders=SHIPPED, discover_installed=not safe_mode,
+        plugin_folders={} if safe_mode else plugin_folders(home),
+    )  # fmt: skip
     return tuple(sorted(found, key=lambda one: one.id)), skipped
 
 
@@ -49,12 +50,12 @@ def unknown_plugin(plugin_id: str, known: Sequence[str]) -> YazError:
     )
 
 
-def listing(home: Home) -> dict[str, Any]:
+def listing(home: Home, safe_mode: bool = False) -> dict[str, Any]:
     """`yaz plugins --json`: from the running yaz where there is one, else from the manifests alone."""
-    if (live := running(home)) is not None:
+    if not safe_mode and (live := running(home)) is not None:
         answer: dict[str, Any] = live.ask("plugins")
         return answer
-    found, skipped = look(home)
+    found, skipped = look(home, safe_mode)
     return {
         "live": False,
         "plugins": [one.as_json() for one in found],
@@ -66,11 +67,12 @@ def listing(home: Home) -> dict[str, Any]:
 
 
 @click.command()
+@safe_mode_option
 @format_options
-def plugins(as_json: bool) -> None:
+def plugins(safe_mode: bool, as_json: bool) -> None:
     """List what is installed: state, runtime, tools."""
     home = Home()
-    document = listing(home)
+    document = listing(home, safe_mode)
     if as_json:
         print_json(document)
         return

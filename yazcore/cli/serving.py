@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, say
+from yazcore.cli.output import format_options, harmless, plugins_aside, print_json, safe_mode_option, say
 from yazcore.clients import CLIENTS
 from yazcore.control import not_running, only_one, running, wait_until_over
 from yazcore.home import Home
@@ -39,9 +39,16 @@ _STOP_SECONDS = 60.0
 @click.option("--locale", default="en-US", help="The language of what agents read.")
 @click.option("--profile", "profile_name", metavar="NAME", help="Only the tools of this profile in settings.toml.")
 @click.option("--read-only", is_flag=True, help="Only tools that read.")
+@safe_mode_option
 @format_options
 def serve(
-    projects: tuple[Path, ...], port: int, locale: str, profile_name: str | None, read_only: bool, as_json: bool
+    projects: tuple[Path, ...],
+    port: int,
+    locale: str,
+    profile_name: str | None,
+    read_only: bool,
+    safe_mode: bool,
+    as_json: bool,
 ) -> None:
     """Hold PROJECTS open and switch the MCP server on, until Ctrl-C.
 
@@ -54,11 +61,30 @@ def serve(
         import anyio
 
         plugins_aside()
-        anyio.run(_serve, home, projects, port, locale, curation, as_json)
+        _need_the_sdk()
+        anyio.run(_serve, home, projects, port, locale, curation, safe_mode, as_json)
+
+
+def _need_the_sdk() -> None:
+    """Import what serving needs, while a broken library can still be said in a sentence."""
+    try:
+        import mcp.server  # noqa: F401
+        import uvicorn  # noqa: F401
+    except Exception as error:  # noqa: BLE001 - whatever stands on the path under that name
+        raise YazError(
+            "sdk-broken", f"the MCP server cannot start: {type(error).__name__}: {error}",
+            "yaz doctor says what is broken",
+        ) from None  # fmt: skip
 
 
 async def _serve(
-    home: Home, projects: tuple[Path, ...], port: int, locale: str, curation: Curation, as_json: bool
+    home: Home,
+    projects: tuple[Path, ...],
+    port: int,
+    locale: str,
+    curation: Curation,
+    safe_mode: bool,
+    as_json: bool,
 ) -> None:
     import anyio
 
@@ -72,7 +98,7 @@ async def _serve(
             watching.start_soon(_watch, signals, ending)
             desk = Desk(_say_waiting)
             application = await anyio.to_thread.run_sync(
-                lambda: open_writing(home, projects, locale=locale, approve=desk)
+                lambda: open_writing(home, projects, locale=locale, approve=desk, discover=not safe_mode)
             )
             try:
                 if not ending.is_set():
