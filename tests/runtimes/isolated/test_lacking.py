@@ -38,8 +38,12 @@ print(json.dumps([status.state, status.runtime, status.confinement, list(status.
         (errno.ENOSYS, LANDLOCK, "this kernel has no Landlock (Linux 5.13 or newer is needed)"),
         (errno.EPERM, LANDLOCK, "the container forbids Landlock (its seccomp profile blocks the call)"),
         (errno.EPERM, "seccomp", "the container forbids seccomp (its own profile blocks the call)"),
+        (
+            errno.EPERM, "pidfd_open",
+            "the kernel gives no handles of processes (pidfd_open: Operation not permitted)",
+        ),
     ],
-)
+)  # fmt: skip
 def test_an_isolated_plugin_is_held_and_never_runs_in_another_way(
     tmp_path: Path, error: int, calls: str, reason: str
 ) -> None:

@@ -50,7 +50,7 @@ def main() -> None:
         __import__(name)
     from yazcore.runtimes.isolated import worker
 
-    reason = probe.why_not()
+    reason = probe.why_not() or _no_handles()
     waking, woken = socket.socketpair()
     for end in (waking, woken):
         end.setblocking(False)
@@ -93,6 +93,15 @@ def _find_by(places: dict[str, str]) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.meta_path.insert(0, module.PackageMap(places))
+
+
+def _no_handles() -> str | None:
+    """Why a process could not be ended without the danger of meaning another one; None where it can."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError as error:
+        return f"the kernel gives no handles of processes (pidfd_open: {error.strerror})"
+    return None
 
 
 def _received(control: socket.socket) -> int:
