@@ -36,6 +36,7 @@ PACKED, WHOLE = "packed", "whole"
 """The names of a RESULT whose value came in parts: as a packed structure, or as bytes."""
 
 _SMALL = 65_536
+_FEW = 500
 _MOST_CONTAINERS = MAX_STRUCTURE // 8  # `values` counts eight bytes for each
 _NO_CONTAINER = bytes(byte for byte in range(256) if not (0x80 <= byte <= 0x9F or 0xDC <= byte <= 0xDF))
 _HEAD = struct.Struct("<I")
@@ -69,9 +70,22 @@ class Later:
 
         Two megabytes of empty lists are 150 megabytes here, and a second in which no other thread runs.
         """
-        if len(self._data.translate(None, _NO_CONTAINER)) > _MOST_CONTAINERS and _crowded(self._data):
+        if self._may_be_crowded() and _crowded(self._data):
             raise Broken(f"a value with more than {_MOST_CONTAINERS} lists and objects")
         return unpack(self._data)
+
+    def _may_be_crowded(self) -> bool:
+        return not _is_brief(self._data) and len(self._data.translate(None, _NO_CONTAINER)) > _MOST_CONTAINERS
+
+
+def _is_brief(data: bytes) -> bool:
+    """Whether a value has only a few parts, however long each is: found by walking over those few."""
+    at = 0
+    for _ in range(_FEW):
+        if at >= len(data):
+            return True
+        at += _length_at(data, at)
+    return at >= len(data)
 
 
 def frame(kind: int, id: int, name: str, value: Any) -> bytearray:  # noqa: A002
@@ -136,11 +150,9 @@ class Reader:
         start = self._start + _HEAD.size
         self._start = start + length
         with memoryview(self._buffer) as whole, whole[start : self._start] as data:
-            message = _large(bytes(data)) if self._lazy and length > _SMALL else _decoded(data)
+            message = _large(data) if self._lazy and length > _SMALL else _decoded(data)
         if self._start == self._end:
             self._start = self._end = 0
-            if len(self._buffer) > _SMALL:
-                self._buffer = bytearray(_SMALL)
         return message
 
     def _fill(self, have: int, need: int) -> None:
@@ -168,7 +180,7 @@ def _decoded(data: memoryview) -> Message:
     return _checked(message)
 
 
-def _large(data: bytes) -> Message:
+def _large(data: memoryview) -> Message:
     try:
         kind, id, name, value = _decode_head(data)  # noqa: A001
     except (ValueError, RecursionError) as error:
@@ -189,21 +201,22 @@ def _crowded(data: bytes) -> bool:
     """
     count = at = 0
     while at < len(data) and count <= _MOST_CONTAINERS:
-        first = data[at]
-        if first < 0x80 or first >= 0xE0:  # a small number
-            at += 1
-        elif first < 0xA0:
-            count += 1
-            at += 1
-        elif first < 0xC0:  # a short text
-            at += 1 + (first & 0x1F)
-        elif first in _SIZED:
-            size = _SIZED[first]
-            at += 1 + size + int.from_bytes(data[at + 1 : at + 1 + size], "big") + (1 if first in _TYPED else 0)
-        else:
-            count += first >= 0xDC
-            at += _FIXED[first]
+        count += 0x80 <= data[at] < 0xA0 or 0xDC <= data[at] < 0xE0
+        at += _length_at(data, at)
     return count > _MOST_CONTAINERS
+
+
+def _length_at(data: bytes, at: int) -> int:
+    """How many bytes the value there has, or the head of a list or an object."""
+    first = data[at]
+    if first < 0xA0 or first >= 0xE0:  # a small number, or a short list or object
+        return 1
+    if first < 0xC0:  # a short text
+        return 1 + (first & 0x1F)
+    if first in _SIZED:
+        size = _SIZED[first]
+        return 1 + size + int.from_bytes(data[at + 1 : at + 1 + size], "big") + (1 if first in _TYPED else 0)
+    return _FIXED[first]
 
 
 _SIZED = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
