@@ -179,6 +179,14 @@ def test_a_capability_pairs_with_the_one_it_is_nearest_to() -> None:
     assert found.changes[1].old == {"kind": "fs-read", "path": "/srv/notes"}
 
 
+def test_a_capability_that_grew_pairs_with_the_one_it_holds() -> None:
+    notes, papers = ({"kind": "fs-read", "path": f"/srv/{name}/mine"} for name in ("notes", "papers"))
+    found = asking([notes, papers], [{"kind": "fs-read", "path": "/srv/papers"}])
+    assert [(one.change, one.old) for one in found.changes] == [
+        ("changed", {"path": "/srv/papers/mine"}), ("removed", {"kind": "fs-read", "path": "/srv/notes/mine"}),
+    ]  # fmt: skip
+
+
 def test_a_capability_that_is_split_in_two_asks_for_no_more() -> None:
     whole = {**NET, "hosts": ["a.example.org", "b.example.org"]}
     parts = [{**NET, "hosts": ["a.example.org"]}, {**NET, "hosts": ["b.example.org"]}]
@@ -282,6 +290,26 @@ def test_a_new_tool_resource_or_prompt_is_wider_and_one_that_is_gone_narrower() 
         gone = after(lambda document, key=key: document["provides"].pop(key))  # type: ignore[misc]
         assert (gone.verdict, gone.needs_consent) == ("narrower", False)
         assert {one.what for one in gone.changes} == {key}
+
+
+@pytest.mark.parametrize(
+    ("path", "entry"),
+    [
+        (("permissions",), {"action": "zotero:look", "descriptionKey": "k"}),
+        (("provides", "settings"), {"key": "style", "type": "string", "descriptionKey": "k"}),
+        (("provides", "commands"), {"id": "tidy", "nameKey": "k"}),
+        (("provides", "formats"), {"id": "org", "nameKey": "k", "extensions": [".org"]}),
+    ],
+)
+def test_what_no_agent_calls_is_new_without_a_question(path: tuple[str, ...], entry: dict[str, Any]) -> None:
+    def more(document: Any) -> None:
+        for part in path:
+            document = document[part]
+        document.append(entry)
+
+    found = after(more)
+    assert [(one.what, one.change) for one in found.changes] == [(path[-1], "added")]
+    assert (found.verdict, found.needs_consent) == ("changed", False)
 
 
 def test_a_cache_that_comes_to_be_shared_is_wider() -> None:

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 
 from tests.manifest.samples import GOOD, good, manifest_of
-from yazcore.manifest.digests import digests
+from yazcore.manifest.digests import digests, plain
 
 TEXTS = {"en-US": {"tool-search": "Searches", "resource-item": "Item"}, "de": {"tool-search": "Sucht"}}
 
@@ -77,6 +78,23 @@ def test_a_default_is_the_same_written_out() -> None:
         document["provides"]["resources"][0]["cache"] = {"scope": "private", "ttlMs": 5000}
 
     assert changed(written_out) == set()
+
+
+def test_a_field_that_a_later_version_of_yaz_adds_changes_no_digest() -> None:
+    @attrs.frozen
+    class Before:
+        name: str
+        limit: int = 3
+
+    @attrs.frozen
+    class After:
+        name: str
+        limit: int = 3
+        colour: str = "red"
+        parts: tuple[str, ...] = ()
+
+    assert plain(Before("x")) == plain(After("x")) == {"name": "x"}
+    assert plain(After("x", limit=4, parts=("a",))) == {"name": "x", "limit": 4, "parts": ["a"]}
 
 
 def test_the_order_of_keys_does_not_count() -> None:

@@ -335,4 +335,6 @@ def test_a_seal_is_of_the_manifest_and_of_every_message_file(tmp_path: Path) -> 
     assert len(set(seals)) == len(seals)
     (tmp_path / "notes.txt").write_text("no message file")
     assert now() == seals[-1]
+    (tmp_path / "de.ftl").rename(tmp_path / "fr.ftl")
+    assert now() not in seals
     assert now() == now()

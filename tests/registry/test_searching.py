@@ -53,6 +53,13 @@ def test_a_plugin_is_found_by_every_word(index: dict[str, Any], words: tuple[str
     assert [one.id for one in search(index, words)] == ids
 
 
+def test_whose_id_it_is_comes_first_whatever_others_say_of_it(tmp_path: Path) -> None:
+    wheel(tmp_path, plugin_id="notes", manifest={**manifest_of("notes"), "description": "Finds.", "name": "Finder"})
+    many = {**manifest_of("my-notes"), "name": "My notes", "description": "Notes on notes.", "author": "Notes"}
+    wheel(tmp_path, plugin_id="my-notes", manifest=many)
+    assert [one.id for one in search(build(CONTRACT, tmp_path).as_json(), ["notes"])] == ["notes", "my-notes"]
+
+
 def test_a_match_says_where_the_words_stand_and_what_the_newest_version_says(index: dict[str, Any]) -> None:
     (match,) = search(index, ["müller"])
     assert match.as_json() == {
