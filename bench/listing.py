@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -63,10 +64,14 @@ def _run(command: list[str], site: Path, where: Path, stdout: int = subprocess.D
         "PYTHONPYCACHEPREFIX": str(where / "compiled"),  # as installed: what the first round compiled stays compiled
     }  # fmt: skip
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = os.times()
+    before = _spent_by_children()
     done = subprocess.run(command, check=True, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system, done.stdout
+    return _spent_by_children() - before, done.stdout
+
+
+def _spent_by_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)  # `os.times` counts in hundredths of a second
+    return usage.ru_utime + usage.ru_stime
 
 
 def _of_one_manifest(folder: Path) -> list[dict[str, Any]]:

@@ -197,7 +197,7 @@ COSTLY = (
     *HEAVY, "importlib.metadata", "importlib_metadata", "anyio", "msgspec", "babel", "idna", "http", "ssl", "logging",
     "tempfile", "random", "hashlib", "difflib", "csv", "email", "zipfile", "tomllib", "subprocess",
     "yazcore.host", "yazcore.granting", "yazcore.activation", "yazcore.catalogue", "yazcore.gate", "yazcore.runtimes",
-    "yazcore.mcp", "yazcore.serving", "yazcore.design_rules", "yazcore.manifest.comparison",
+    "yazcore.mcp", "yazcore.serving", "yazcore.parts", "yazcore.design_rules", "yazcore.manifest.comparison",
     "yazcore.manifest.checking", "yazcore.manifest.schemas", "yazcore.manifest.preview", "yazcore.manifest.packed",
     "yazcore.writing.application", "yazcore.writing.projects", "yazcore.writing.plugins",
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -15,7 +15,9 @@ from yazcore.declarations import (
     ResourceDeclaration,
     ToolDeclaration,
 )
-from yazcore.parts import Part
+
+if TYPE_CHECKING:
+    from yazcore.parts import Part
 
 Handler = Callable[..., Any]
 """`handler(context, arguments)`, sync or async; `arguments` is a dict of plain data."""

@@ -122,8 +122,8 @@ def columns(rows: Iterable[Sequence[str]], header: Sequence[str]) -> None:
     """Print rows as plain columns. A rich table of 300 rows costs 90 ms; this costs none (trials 4)."""
     table = [list(header), *([harmless(cell) for cell in row] for row in rows)]
     widths = [max(len(row[index]) for row in table) for index in range(len(header))]
-    for row in table:
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table)
+    say("\n".join(lines))
 
 
 def first_sentence(text: str) -> str:

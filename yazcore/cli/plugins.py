@@ -37,9 +37,7 @@ def own_folders(target: str) -> tuple[Path, ...]:
     if os.path.exists(target):
         return ()
     home = Home()
-    found, _ = survey(
-        YAZ, Grants(home), discover_installed=False, path=[], plugin_folders=plugin_folders(home)
-    )
+    found, _ = survey(YAZ, Grants(home), discover_installed=False, path=[], plugin_folders=plugin_folders(home))
     return tuple(folder for one in found for folder in one.folders)
 
 
@@ -50,13 +48,12 @@ def unknown_plugin(plugin_id: str, known: Sequence[str]) -> YazError:
     )
 
 
-def listing(home: Home, safe_mode: bool = False) -> dict[str, Any]:
-    """`yaz plugins --json`: from the running yaz where there is one, else from the manifests alone."""
+def listing(home: Home, safe_mode: bool = False) -> tuple[dict[str, Any], tuple[Installed, ...] | None]:
+    """`yaz plugins --json`: from the running yaz where there is one, else from the manifests, which come along."""
     if not safe_mode and (live := running(home)) is not None:
-        answer: dict[str, Any] = live.ask("plugins")
-        return answer
+        return live.ask("plugins"), None
     found, skipped = look(home, safe_mode)
-    return {
+    document = {
         "live": False,
         "plugins": [one.as_json() for one in found],
         "skipped": [
@@ -64,6 +61,7 @@ def listing(home: Home, safe_mode: bool = False) -> dict[str, Any]:
             for one in skipped
         ],
     }
+    return document, found
 
 
 @click.command()
@@ -72,7 +70,7 @@ def listing(home: Home, safe_mode: bool = False) -> dict[str, Any]:
 def plugins(safe_mode: bool, as_json: bool) -> None:
     """List what is installed: state, runtime, tools."""
     home = Home()
-    document = listing(home, safe_mode)
+    document, found = listing(home, safe_mode)
     if as_json:
         print_json(document)
         return
@@ -83,12 +81,13 @@ def plugins(safe_mode: bool, as_json: bool) -> None:
         ],
         ("ID", "VERSION", "STATE", "RUNTIME", "TOOLS", "WHY"),
     )
-    for plugin_id, _, way in ways_in(document["plugins"], home):
-        say(f"{plugin_id}: {way}")
-    for line in waiting(document["plugins"], home):
-        say(line)
-    for one in document["skipped"]:
-        say(harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)))
+    lines = [f"{plugin_id}: {way}" for plugin_id, _, way in ways_in(document["plugins"], home, found)]
+    lines += waiting(document["plugins"], home, found)
+    lines += [
+        harmless("skipped {distribution}: [{code}] {message}. {fix}".format(**one)) for one in document["skipped"]
+    ]
+    if lines:
+        say("\n".join(lines))
 
 
 def _why(one: dict[str, Any]) -> str:
@@ -103,22 +102,28 @@ def _number(faults: Sequence[object], what: str) -> str:
     return f"{len(faults)} {what}{'' if len(faults) == 1 else 's'}"
 
 
-def ways_in(statuses: Sequence[dict[str, Any]], home: Home) -> list[tuple[str, str, str]]:
-    """For each plugin that is neither active nor allowed: its id, its state and why, and the command that helps."""
+def ways_in(
+    statuses: Sequence[dict[str, Any]], home: Home, found: Sequence[Installed] | None = None
+) -> list[tuple[str, str, str]]:
+    """For each plugin that is neither active nor allowed: its id, its state and why, and the command that helps.
+
+    `found` is what is installed, where somebody has looked already.
+    """
     out = [one for one in statuses if one["state"] not in ("active", "allowed")]
     if not out:
         return []
-    manifests = {one.id: one.manifest for one in look(home)[0]}
+    manifests = {one.id: one.manifest for one in (look(home)[0] if found is None else found)}
     return [
-        (one["id"], harmless(f"{one['state']}: {_why(one)}"), _what_helps(one, manifests.get(one["id"])))
-        for one in out
+        (one["id"], harmless(f"{one['state']}: {_why(one)}"), _what_helps(one, manifests.get(one["id"]))) for one in out
     ]
 
 
-def waiting(statuses: Sequence[dict[str, Any]], home: Home) -> list[str]:
-    """For each plugin of which a newer version waits: why, and what helps."""
+def waiting(statuses: Sequence[dict[str, Any]], home: Home, found: Sequence[Installed] | None = None) -> list[str]:
+    """For each plugin of which a newer version waits: why, and what helps. `found` is as in `ways_in`."""
     waits = [one for one in statuses if one["update"] is not None]
-    manifests = {one.id: one.to_grant.manifest for one in look(home)[0]} if waits else {}
+    if not waits:
+        return []
+    manifests = {one.id: one.to_grant.manifest for one in (look(home)[0] if found is None else found)}
     return [harmless(_waits(one, manifests.get(one["id"]))) for one in waits]
 
 
@@ -163,14 +168,14 @@ def grant_command(plugin_id: str, manifest: Manifest | None, trusted: bool = Fal
 def show(plugin_id: str, as_json: bool) -> None:
     """Show one plugin: what it may do, what it adds, what is wrong with it."""
     home = Home()
-    document = listing(home)
+    document, there = listing(home)
     found = next((one for one in document["plugins"] if one["id"] == plugin_id), None)
     if found is None:
         raise unknown_plugin(plugin_id, [one["id"] for one in document["plugins"]])
     if as_json:
         print_json({"live": document["live"], **found})
         return
-    installed = next((one for one in look(home)[0] if one.id == plugin_id), None)
+    installed = next((one for one in (look(home)[0] if there is None else there) if one.id == plugin_id), None)
     _show(found, installed, home)
 
 
