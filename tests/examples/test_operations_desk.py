@@ -130,9 +130,12 @@ def test_a_service_that_is_not_there_is_told_those_that_are(plugin: PluginUnderT
 
 
 def test_a_restart_needs_a_person(plugin: PluginUnderTest) -> None:
-    outcome = plugin.call("restart-service", {"service": "payments", "reason": "its queue does not drain"})
-    assert outcome.is_error
-    assert "approv" in (outcome.text or "")
+    arguments = {"service": "payments", "reason": "its queue does not drain"}
+    refused = plugin.call("restart-service", arguments, approved=False)
+    assert refused.structured is None
+    assert refused.is_error or refused.ask is not None
+    approved = plugin.call("restart-service", arguments, approved=True)
+    assert approved.structured == {"service": "payments", "restarted": True}
 
 
 def test_a_restart_names_who_asked_for_it(parts: tuple[Any, Any, Any]) -> None:
