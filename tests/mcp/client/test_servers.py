@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests import keyring_in_test
 from tests.cli.commands import until
 from tests.mcp.client.conftest import SECONDS, Setup
-from yazcore import ServiceError, YazError
+from yazcore import Home, ServiceError, YazError
+from yazcore.capabilities.secrets import Secrets
 from yazcore.mcp.client import server_surface
 from yazcore.mcp.client.settings import remove_server
 
@@ -211,6 +213,54 @@ def test_a_secret_that_is_not_set_is_said(setup: Setup) -> None:
     assert (error.code, error.message) == (
         "secret-variable-unset", "the environment variable NOT_SET_ANYWHERE is not set where yaz runs"
     )  # fmt: skip
+
+
+@pytest.fixture
+def keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Secrets:
+    """The secrets of the home, in a keyring of the test's own."""
+    monkeypatch.setenv(keyring_in_test.FILE, str(tmp_path / "keyring.json"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "tests.keyring_in_test.Keyring")
+    return Secrets(Home(tmp_path / "yaz-home"))
+
+
+def test_a_secret_of_the_keyring_is_sent_in_its_header(setup: Setup, keyring: Secrets) -> None:
+    keyring.keep("checker", "s3cret")
+    setup.http(token="s3cret", headers={"Authorization": "Bearer keyring:checker"})
+    setup.see()
+    assert setup.call("check", "@")["structuredContent"] == {"found": 1}
+    assert "s3cret" not in setup.home.path("settings.toml").read_text()
+
+
+def test_a_secret_that_is_bound_to_hosts_goes_to_these_alone(setup: Setup, keyring: Secrets) -> None:
+    keyring.keep("checker", "s3cret", ("api.example.org",))
+    setup.http(token="s3cret", headers={"Authorization": "Bearer keyring:checker"})
+    setup.stdio("process", env={"A_KEY": "keyring:checker"})
+    for server in ("checker", "process"):
+        error = refused(setup, server=server)
+        assert (error.code, error.message) == (
+            "server-secret-bound", f"the secret 'checker' is bound to other hosts than that of {server}"
+        )  # fmt: skip
+    keyring.keep("checker", "s3cret", ("127.0.0.1",))
+    setup.see()
+    assert setup.call("check", "@")["structuredContent"] == {"found": 1}
+
+
+@pytest.mark.parametrize(
+    ("backend", "code"),
+    [
+        ("keyring.backends.null.Keyring", "keyring-unavailable"),
+        ("keyring.backends.fail.Keyring", "keyring-unavailable"),
+        ("tests.keyring_in_test.Locked", "keyring-failed"),
+    ],
+)
+def test_a_keyring_that_gives_nothing_is_said(
+    setup: Setup, keyring: Secrets, monkeypatch: pytest.MonkeyPatch, backend: str, code: str
+) -> None:
+    keyring.keep("checker", "s3cret")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", backend)
+    setup.stdio(env={"A_KEY": "keyring:checker"})
+    assert refused(setup).code == code
+    assert setup.lines("calls") == []
 
 
 def test_no_proxy_sees_what_goes_to_this_machine(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
