@@ -25,7 +25,7 @@ import attrs
 from yazcore.activation import Activated, Activation, Failed, Refused, Unconfined
 from yazcore.audit import Audit
 from yazcore.capabilities.broker import Broker
-from yazcore.capabilities.context import Call, Context, Frame, ProjectFolder, current
+from yazcore.capabilities.context import Call, Context, Frame, ProjectFolder, current, no_progress
 from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.errors import Cancelled, CapabilityError, NoContext, ServiceError
 from yazcore.capabilities.grants import Grants
@@ -36,7 +36,7 @@ from yazcore.contract import Contract
 from yazcore.contributions import ToolError
 from yazcore.departures import Running, There, departures, waiting
 from yazcore.first_use import AskUser, FirstUse
-from yazcore.gate import Approve, Gate
+from yazcore.gate import Approve, Gate, Report
 from yazcore.granting import commit, plan
 from yazcore.home import Home
 from yazcore.installed import Installed, survey
@@ -55,6 +55,7 @@ from yazcore.plugin_status import NOT_POSSIBLE, PluginStatus
 from yazcore.results import ResultStore
 from yazcore.runtimes.abandoned import MOST_STUCK, Abandoned
 from yazcore.runtimes.base import Confining, HandlerFailed, PluginSource, RunningPlugin, Runtime
+from yazcore.runtimes.following import following
 from yazcore.runtimes.own_path import clashes
 from yazcore.runtimes.trusted import TrustedRuntime
 from yazcore.runtimes.values import NotPortable
@@ -304,23 +305,53 @@ class Host:
         return future
 
     def run_command(
-        self, plugin: str, command: str, arguments: Sequence[str], project: ProjectFolder | None = None
+        self,
+        plugin: str,
+        command: str,
+        arguments: Sequence[str],
+        project: ProjectFolder | None = None,
+        report: Report = no_progress,
     ) -> str | None:
-        """Run a contributed command for the user, and give the text it returns.
+        """Run a contributed command for the user, and give the text it returns; as `start_command`, but waiting.
 
-        It runs as `write`, for the owner, in the given project. Raises `YazError` `not-active`, `command-arguments`,
-        `command-failed`, `command-refused`, `command-overdue`; a crash is kept under a reference (`yaz log REF`).
+        Whatever ends the wait (Ctrl-C) ends the command too.
+        """
+        future = self.start_command(plugin, command, arguments, project, report)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def start_command(
+        self,
+        plugin: str,
+        command: str,
+        arguments: Sequence[str],
+        project: ProjectFolder | None = None,
+        report: Report = no_progress,
+    ) -> Future[str | None]:
+        """Begin a contributed command for the user; the future has the text it returns. Cancelling it ends the command.
+
+        It runs as `write`, for the owner, in the given project, for at most `COMMAND_SECONDS`; `report(done, total,
+        message)` takes its progress, from any thread. Raises `YazError` `not-active`, `command-arguments`; the future
+        raises `command-failed`, `command-refused`, `command-overdue`; a crash is kept under a reference (`yaz log
+        REF`).
         """
         call = Call(
             posture="write", principal=OWNER, project=project, deadline=time.monotonic() + COMMAND_SECONDS,
-            allows=lambda action, scope: action in self.catalogue.now.actions,
+            allows=lambda action, scope: action in self.catalogue.now.actions, report=report,
         )  # fmt: skip
         try:
-            future = self.call("commands", plugin, command, "handler", list(arguments), call=call)
+            running = self.call("commands", plugin, command, "handler", list(arguments), call=call)
         except NotPortable as error:
             raise YazError("command-arguments", f"the arguments cannot be passed on: {error}") from None
+        return following(running, call, COMMAND_SECONDS, lambda: self._text_of(running, plugin, command))
+
+    def _text_of(self, running: Future[Any], plugin: str, command: str) -> str | None:
+        """What a command that has ended, or is overdue, came to. Raises `YazError`."""
         try:
-            text = future.result(COMMAND_SECONDS)
+            text = running.result(0)
         except ToolError as error:
             raise YazError("command-failed", str(error)) from None
         except CapabilityError as error:
@@ -328,8 +359,6 @@ class Host:
         except ServiceError as error:
             raise YazError("command-failed", error.message) from None
         except FutureTimeout:
-            call.cancelled.set()
-            future.cancel()
             raise YazError("command-overdue", f"{command} did not end in {COMMAND_SECONDS:.0f} seconds") from None
         except (Cancelled, CancelledError):
             raise YazError("command-failed", f"{command} was stopped") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,30 @@ INTERNAL_ERROR = -32603
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Plain data as JSON text. Made once: `json.dumps` with options makes an encoder for each call."""
+
+
+LONGEST_WORDS = 500
+"""The most characters of the words of a progress report."""
+
+
+def progress_said(done: Any, total: Any, message: Any) -> tuple[float, float | None, str] | None:
+    """A progress report as it can be shown and sent; None where it says no number.
+
+    Plugins say it in passing and in whatever way: it is never a reason to lose what they did.
+    """
+    if not _is_number(done) or not (total is None or _is_number(total)):
+        return None
+    words = message if isinstance(message, str) else ""
+    return done, total, words[:LONGEST_WORDS].encode("utf-8", "backslashreplace").decode()
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 LONGEST_ECHO = 200

@@ -21,6 +21,7 @@ import anyio.abc
 import anyio.to_thread
 import attrs
 
+from yazcore.capabilities.context import ProjectFolder
 from yazcore.control import announce, only_one, withdraw
 from yazcore.control.door import Command, Control, Underway
 from yazcore.gate import ProtocolFault, Report
@@ -124,7 +125,7 @@ class _Calls:
 
     def start(self, arguments: dict[str, Any]) -> Underway:
         """The command `call`."""
-        underway = Underway(future=Future())
+        underway = Underway()
         future = asyncio.run_coroutine_threadsafe(
             call_json(
                 self._host, str(arguments.get("name", "")), arguments.get("arguments", {}), underway.report, self._user,
@@ -134,7 +135,7 @@ class _Calls:
         )
         self._running.add(future)
         future.add_done_callback(self._running.discard)
-        return attrs.evolve(underway, future=future)
+        return underway.of(future)
 
     def end(self) -> None:
         """Cancel what still runs; whoever waits for it is told."""
@@ -144,11 +145,6 @@ class _Calls:
 
 def commands_of(host: Host, user: Principal, calls: _Calls, stop: Callable[[], None]) -> dict[str, Command]:
     """What the user's own commands may ask of a running application, whatever it is; `user` is who asks."""
-
-    def run_command(arguments: dict[str, Any]) -> str | None:
-        return host.run_command(
-            str(arguments["plugin"]), str(arguments["name"]), [str(word) for word in arguments.get("arguments", [])]
-        )
 
     def stop_serving(arguments: dict[str, Any]) -> str:
         stop()
@@ -165,9 +161,17 @@ def commands_of(host: Host, user: Principal, calls: _Calls, stop: Callable[[], N
         "call": calls.start,
         "refresh": lambda arguments: refresh(host),
         "denials": lambda arguments: host.denials.of(str(arguments["plugin"])),
-        "run": run_command,
+        "run": lambda arguments: run_command(host, arguments),
         "stop": stop_serving,
     }
+
+
+def run_command(host: Host, arguments: Mapping[str, Any], project: ProjectFolder | None = None) -> Underway:
+    """The command `run` of the user's door: it ends where whoever asked has gone."""
+    underway = Underway()
+    words = [str(word) for word in arguments.get("arguments", [])]
+    plugin, name = str(arguments["plugin"]), str(arguments["name"])
+    return underway.of(host.start_command(plugin, name, words, project, underway.report))
 
 
 def refresh(host: Host) -> list[dict[str, Any]]:

@@ -143,7 +143,6 @@ def test_without_the_secret_other_methods_learn_nothing(control: Control, line: 
     assert b"<html" not in answer
 
 
-@pytest.mark.xfail(strict=True, reason="yazcore/control/door.py: progress that is no JSON ends the answer")
 @pytest.mark.parametrize("told", [(object(), None, "x"), (1, {1, 2}, "x"), (1, None, object())])
 def test_odd_progress_loses_no_result(told: tuple[Any, Any, Any]) -> None:
     """A plugin says how far it is, in whatever way: what it did is said all the same."""

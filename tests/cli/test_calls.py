@@ -10,7 +10,18 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands import ENDLESS, Done, Served, Shell, install_zotero, make_library, until, wait_for_end
+from tests.cli.commands import (
+    DEMO,
+    ENDLESS,
+    Done,
+    Served,
+    Shell,
+    install,
+    install_zotero,
+    make_library,
+    until,
+    wait_for_end,
+)
 from tests.writing.worlds import write
 
 NOISE = "noise: "
@@ -141,6 +152,84 @@ def test_a_terminal_shows_what_goes_on_on_standard_error(served: Served, demo: S
     os.close(screen)
     assert call.end().out == ""
     assert shown.replace(b"^C", b"").endswith(b"\r\x1b[2K\r\nyaz: stopped\r\n")
+
+
+LINGERING = {
+    **DEMO,
+    "provides": {"commands": [{"id": "linger", "nameKey": "text"}]},
+    "code": """
+import time
+
+from yazcore import Command, hookimpl
+
+class Plugin:
+    def __init__(self, context):
+        self.folder = context.data_folder
+
+    @hookimpl
+    def addCommand(self):
+        return [Command("linger", self.linger)]
+
+    def linger(self, context, arguments):
+        context.progress(object(), None, "odd")
+        context.progress(2, 3, "two of three")
+        (self.folder / "waiting").write_text("yes")
+        while not context.call.cancelled.is_set():
+            time.sleep(0.02)
+        (self.folder / "cancelled").write_text("yes")
+        return "never read"
+""",
+}
+"""A plugin with a command that goes on until nobody waits for it."""
+
+
+@pytest.fixture
+def lingering(yaz: Shell) -> Shell:
+    install(yaz.site, **LINGERING)
+    assert yaz.here("grant", "demo", "--trusted", "--yes").status == 0
+    return yaz
+
+
+@pytest.mark.parametrize("is_served", [True, False], ids=["served", "alone"])
+def test_ctrl_c_on_a_command_ends_it_where_it_runs(lingering: Shell, is_served: bool) -> None:
+    if is_served:
+        lingering.serve()
+    data = lingering.home.plugin_data("demo")
+    command = lingering.start("run", "demo", "linger")
+    until((data / "waiting").exists)
+    command.signal(signal.SIGINT)
+    assert command.end() == Done(130, "", "\nyaz: stopped\n")
+    until((data / "cancelled").exists)
+
+
+@pytest.mark.parametrize("is_served", [True, False], ids=["served", "alone"])
+def test_a_terminal_shows_how_far_a_command_is(lingering: Shell, is_served: bool) -> None:
+    if is_served:
+        lingering.serve()
+    screen, terminal = pty.openpty()
+    command = lingering.start("run", "demo", "linger", stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    while b"demo linger: two of three 2 of 3 (" not in shown:
+        shown += os.read(screen, 1000)
+    command.signal(signal.SIGINT)
+    while b"yaz: stopped" not in shown:
+        shown += os.read(screen, 1000)
+    os.close(screen)
+    assert command.end().out == ""
+
+
+def test_stopping_yaz_ends_a_command_and_whoever_waits_is_told(lingering: Shell) -> None:
+    served = lingering.serve()
+    command = lingering.start("run", "demo", "linger")
+    data = lingering.home.plugin_data("demo")
+    until((data / "waiting").exists)
+    assert lingering.here("stop").status == 0
+    done = command.end()
+    assert (done.status, done.out) == (1, "")
+    lost = f"yaz: [connection-lost] yaz (process {served.process.pid}) ended"
+    assert done.err.startswith(("yaz: [command-failed] linger was stopped", lost))
+    until((data / "cancelled").exists)
 
 
 # -- run --------------------------------------------------------------------------------------------------------------

@@ -118,12 +118,15 @@ def call(name: str, arguments: str, approve: bool, project: Path | None, safe_mo
 def run(plugin_id: str, command: str, arguments: tuple[str, ...], project: Path | None) -> None:
     """Run the COMMAND that plugin ID contributes, and print what it says."""
     home = Home()
-    with Waiting(f"{plugin_id} {command}"):
+    words = list(arguments)
+    with Waiting(f"{plugin_id} {command}") as waiting:
         if (live := _live(home, project)) is not None:
-            text = live.ask("run", plugin=plugin_id, name=command, arguments=list(arguments))
+            text = live.ask("run", report=waiting.report, plugin=plugin_id, name=command, arguments=words)
         else:
             with _alone(home, project) as application:
-                text = application.host.run_command(plugin_id, command, list(arguments), only_project(application))
+                text = application.host.run_command(
+                    plugin_id, command, words, only_project(application), waiting.report
+                )
     if text is not None:
         for line in harmless_lines(text):
             say(line)

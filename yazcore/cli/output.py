@@ -177,9 +177,13 @@ class Waiting:
         self._thread: threading.Thread | None = None
 
     def report(self, done: float, total: float | None, message: str) -> None:
-        """How far it is: what `report` of the gate is told."""
-        amount = f"{done:g} of {total:g}" if total else ""
-        self._told = " ".join(part for part in (harmless(message), amount) if part)
+        """How far it is: what `report` of the gate is told, by a plugin and in whatever way."""
+        from yazcore.outcomes import progress_said
+
+        if (said := progress_said(done, total, message)) is not None:
+            done, total, message = said
+            amount = f"{done:g} of {total:g}" if total else ""
+            self._told = " ".join(part for part in (harmless(message), amount) if part)
 
     def __enter__(self) -> Waiting:
         import threading

@@ -161,13 +161,9 @@ def _say_waiting(word: str, question: Approval) -> None:
 def _run_command(application: WritingApp) -> Command:
     """The command `run` of the user's door: in the project that is open, where it is only one."""
     from yazcore.cli.calls import only_project
+    from yazcore.serving import run_command
 
-    def run(arguments: dict[str, Any]) -> str | None:
-        words = [str(word) for word in arguments["arguments"]]
-        plugin, name = str(arguments["plugin"]), str(arguments["name"])
-        return application.host.run_command(plugin, name, words, only_project(application))
-
-    return run
+    return lambda arguments: run_command(application.host, arguments, only_project(application))
 
 
 def _say_ready(

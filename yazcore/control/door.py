@@ -19,6 +19,7 @@ from typing import Any
 
 import attrs
 
+from yazcore.outcomes import progress_said
 from yazcore.violations import YazError
 
 _MOST_BODY = 4 * 2**20
@@ -43,12 +44,16 @@ class Underway:
     Whoever asked may go: then the future is cancelled.
     """
 
-    future: Future[Any]
+    future: Future[Any] = attrs.field(factory=Future)
     progress: queue.SimpleQueue[tuple[float, float | None, str] | None] = attrs.field(factory=queue.SimpleQueue)
 
     def report(self, done: float, total: float | None, message: str) -> None:
         """Tell whoever asked how far it is; from any thread."""
         self.progress.put((done, total, message))
+
+    def of(self, future: Future[Any]) -> Underway:
+        """The same, with the result to come: who starts something needs `report` before there is a future."""
+        return attrs.evolve(self, future=future)
 
 
 class Control:
@@ -176,7 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             while (told := self._next(underway)) is not None:
-                self._line({"progress": told})
+                if (said := progress_said(*told)) is not None:
+                    self._line({"progress": said})
             try:
                 answer = {"result": underway.future.result()}
             except Exception as error:  # noqa: BLE001 - as above; a cancelled one too
