@@ -79,7 +79,8 @@ class Serving:
         """The MCP server is on: open the user's door, say so, wait, and undo all of it."""
         calls = _Calls(self._host, self._user, asyncio.get_running_loop())
         shared = commands_of(self._host, self._user, calls, self._request_stop())
-        control = Control({**shared, "lend": self._lend, **self._commands})
+        commands = {**shared, "lend": self._lend, **self._commands}
+        control = Control({name: calls.ended_with_us(command) for name, command in commands.items()})
         control.start()
         try:
             announce(self._host.home, url=address.url, token=address.token, control=control)
@@ -133,9 +134,19 @@ class _Calls:
             ),
             self._loop,
         )
-        self._running.add(future)
-        future.add_done_callback(self._running.discard)
         return underway.of(future)
+
+    def ended_with_us(self, command: Command) -> Command:
+        """The same command; what of it is still under way when serving ends is cancelled."""
+
+        def run(arguments: dict[str, Any]) -> Any:
+            answer = command(arguments)
+            if isinstance(answer, Underway):
+                self._running.add(answer.future)
+                answer.future.add_done_callback(self._running.discard)
+            return answer
+
+        return run
 
     def end(self) -> None:
         """Cancel what still runs; whoever waits for it is told."""
