@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-NAMES = ("hooks", "guard", "isolated", "discovery", "listing", "mcp_call", "search", "design_rules")
+NAMES = ("hooks", "guard", "isolated", "discovery", "listing", "mcp_call", "mcp_surface", "search", "design_rules")
 
 
 def main() -> int:

@@ -26,6 +26,7 @@ from yazcore.capabilities.context import Client
 from yazcore.mcp.asking import answers_in, boundary, questions_object, until_answered
 from yazcore.mcp.changes import Changes, Still
 from yazcore.mcp.help import instructions
+from yazcore.mcp.prepared import PREPARED, TAKES, encoded
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
 from yazcore.mcp.sessions import Sessions
 from yazcore.mcp.surface import (
@@ -87,7 +88,7 @@ class Face:
         self._host = host
         self._gate = host.gate
         self._principal = principal
-        self._lists: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._lists: dict[tuple[Any, ...], tuple[dict[str, Any], bytes]] = {}
         self._listed = -1
         self._changes = Changes(host)
         self._boundary = boundary(host.contract.host, lambda ctx: self._who(ctx).name)
@@ -197,7 +198,11 @@ class Face:
         key = (ctx.protocol_version, who.tools, who.read_only, cursor)
         ready = ctx.session.client_capabilities is not None and (cursor is None or isinstance(cursor, str))
         if ready and (made := self._lists.get(key)) is not None:
-            return made
+            result, ready_made = made
+            if ctx.request is None or not ctx.request.scope.get(TAKES):
+                return result
+            ctx.request.scope[PREPARED] = ready_made, ctx.request_id
+            return {**result, "tools": []}
         result = await call_next(ctx)
         # The SDK's own shape of a schema drops a `default: null` at its root: put back what was declared.
         tools = self._host.catalogue.now.tools
@@ -205,7 +210,7 @@ class Face:
             tool_object(tools[tool["name"]]) if tool["name"] in tools else tool for tool in result["tools"]
         ]
         if generation == self._host.catalogue.now.generation:
-            self._lists[key] = result
+            self._lists[key] = result, encoded(result)
         return result
 
     def _who(self, ctx: _Context) -> Principal:

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from yazcore.mcp.prepared import with_prepared
 from yazcore.mcp.replay import RETRY_MS, Replay, Room
 
 MAX_SESSIONS_EACH = 64
@@ -67,6 +68,10 @@ class Sessions(StreamableHTTPSessionManager):
         """When the session will end by itself; never while it serves a request or has a stream open."""
         scope = self._server_instances[session].idle_scope
         return math.inf if scope is None or scope.cancel_called else scope.deadline
+
+    async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request of either era."""
+        await with_prepared(super()._handle_request, scope, receive, send)
 
     # --- one request for one id -----------------------------------------------------------------------------------
 
