@@ -12,10 +12,11 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.mcp.serving import host_with, http, listening, modern
 from yazcore import Home, PermissionGrant, Principal
 from yazcore.mcp.prepared import PREPARED, encoded, with_prepared
+from yazcore.mcp.surface import PAGE_ITEMS
 
 pytestmark = pytest.mark.anyio
 
-NAMES = [f"tool{number:03}" for number in range(130)]
+NAMES = [f"tool{number:03}" for number in range(PAGE_ITEMS + 30)]
 LIMITED = Principal(name="limited", grants=(PermissionGrant("yaz:look"),), tools=frozenset({"tool007"}))
 
 
@@ -41,14 +42,14 @@ async def test_the_second_answer_is_the_first_with_another_id(lists: Any) -> Non
     for request_id in (2, "a", "\u00e9\"", 10**30):
         again = await lists("", request_id)
         assert again == {**first, "id": request_id}
-    assert [tool["name"] for tool in first["result"]["tools"]] == NAMES[:100]
+    assert [tool["name"] for tool in first["result"]["tools"]] == NAMES[:PAGE_ITEMS]
 
 
 async def test_each_page_and_each_principal_has_its_own(lists: Any) -> None:
     for _ in range(3):
         first = (await lists("", 1))["result"]
         second = (await lists("", 1, cursor=first["nextCursor"]))["result"]
-        assert [tool["name"] for tool in second["tools"]] == NAMES[100:]
+        assert [tool["name"] for tool in second["tools"]] == NAMES[PAGE_ITEMS:]
         assert "nextCursor" not in second
         assert [tool["name"] for tool in (await lists("limited", 1))["result"]["tools"]] == ["tool007"]
         assert (await lists("", 1, cursor="wrong"))["error"]["code"] == -32602

@@ -142,10 +142,10 @@ def test_pages_together_are_the_list(keys: set[str]) -> None:
 
 
 def test_each_page_begins_after_the_last_entry_of_the_page_before() -> None:
-    listed = entries(f"t{n:03}" for n in range(250))
+    listed = entries(f"t{n:03}" for n in range(550))
     pages = all_pages(listed)
-    assert [len(page) for page in pages] == [100, 100, 50]
-    assert [item["name"] for page in pages for item in page] == [f"t{n:03}" for n in range(250)]
+    assert [len(page) for page in pages] == [250, 250, 50]
+    assert [item["name"] for page in pages for item in page] == [f"t{n:03}" for n in range(550)]
 
 
 def test_a_full_page_that_is_the_last_has_no_cursor() -> None:

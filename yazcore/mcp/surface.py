@@ -15,8 +15,8 @@ import attrs
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool
 from yazcore.declarations import Posture, ToolDeclaration, Variable
 
-PAGE_ITEMS = 100
-"""How many entries one page of a list holds (mcp D13)."""
+PAGE_ITEMS = 250
+"""How many entries one page of a list holds: some 80 KB of tools. Every client reads them all, a round trip a page."""
 
 _META = "yazcore/"
 
