@@ -19,7 +19,7 @@ import pytest
 from tests.hosts.console import console
 from tests.hosts.running import HEAD, call, outcomes, running
 from tests.manifest.installed import distribution
-from tests.plugins_in_test import manifest, tool
+from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import OWNER, FileRequest, Host, Outcome, YazError
 from yazcore import host as host_module
 from yazcore.capabilities.context import Call
@@ -531,3 +531,21 @@ def test_outside_a_call_nobody_asks_and_nothing_is_told_of_permissions(commands:
     assert commands.permissions_document() == {
         "principal": "nobody", "owner": False, "permissions": [], "tools": None, "readOnly": False
     }  # fmt: skip
+
+
+def test_a_plugin_whose_data_folder_holds_too_much_does_not_start(tmp_path: Path, home: Home) -> None:
+    code = "class Plugin:\n    def __init__(self, context): ...\n"
+    with plugin_folder(tmp_path, manifest(), code) as folder:
+        with (home.plugin_data("demo") / "hole").open("wb") as file:
+            file.truncate(5 * 2**30)
+        host = console(home, {}, (folder,))
+        try:
+            (status,) = (one for one in host.activate() if one.id == "demo")
+            assert status.state == "failed"
+            (reason,) = status.reasons
+            assert reason == (
+                f"its data folder holds {5 * 2**30} bytes, more than the {4 * 2**30} it may hold: "
+                "delete what is not needed there"
+            )
+        finally:
+            host.close()

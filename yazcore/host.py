@@ -30,6 +30,7 @@ from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.errors import Cancelled, CapabilityError, NoContext, ServiceError
 from yazcore.capabilities.grants import Grants
 from yazcore.capabilities.secrets import Secrets
+from yazcore.capabilities.services.data_folder import QUOTA, DataFolder
 from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
@@ -471,8 +472,13 @@ class Host:
                 services_of_host=self.contract.services,
                 ask=None if self._ask is None else FirstUse(self._ask, self.grants, installed, self.locale),
             )
+            used = DataFolder(folder=context.data_folder).used()
         except OSError as error:  # a plugin can spoil its own data folder
             reason = f"its data folder cannot be used: {error.strerror}"
+            return attrs.evolve(status, state="failed", reasons=(reason,))
+        if used > QUOTA:
+            too_much = f"its data folder holds {used} bytes, more than the {QUOTA} it may hold"
+            reason = f"{too_much}: delete what is not needed there"
             return attrs.evolve(status, state="failed", reasons=(reason,))
         self._settings[manifest.id] = dict(context.settings)
         source = PluginSource(
