@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from tests.cli.commands import CHECKOUT
 from tests.install.worlds import World
+from tests.manifest.installed import distribution
 from tests.test_plugin_folders import CONTRACT, FIND, grant, look, put
 from tests.testing.projects import ECHO
 from yazcore.capabilities.grants import Grants
@@ -22,6 +24,8 @@ from yazcore.install import leftovers, place, placing, prepared, rollback, unins
 from yazcore.installed import Installed, survey
 from yazcore.manifest.discovery import discover
 from yazcore.plugin_folders import plugin_folders
+from yazcore.plugin_status import NOT_POSSIBLE
+from yazcore.serving import call_json
 from yazcore.violations import YazError
 from yazcore.writing.contract import YAZ
 
@@ -88,21 +92,40 @@ def test_by_name_it_counts_as_from_an_index(world: World) -> None:
     assert world.look("demo").already
 
 
-def test_a_granted_trusted_plugin_works_with_its_own_dependency(world: World) -> None:
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_granted_plugin_works_with_its_own_dependency(world: World, trusted: bool) -> None:
     world.wheel("dep", "3.1")
     world.install(world.plugin(requires=["dep"], code=OWN))
     host = Host(attrs.evolve(YAZ, version="0.1.0"), home=world.home)
     try:
-        assert host.grant("demo", trusted=True).state == "active"
-        import asyncio
-
-        from yazcore.serving import call_json
-
+        granted = host.grant("demo", trusted=trusted)
+        if granted.confinement.startswith(NOT_POSSIBLE):
+            pytest.skip(granted.confinement)
+        assert granted.state == "active", granted
         answer = asyncio.run(call_json(host, "demo__echo", {"text": "which?"}))
     finally:
         host.close()
         for name in [one for one in sys.modules if one == "dep" or one.startswith("yaz_plugin_demo")]:
             del sys.modules[name]
+    assert answer["structuredContent"] == {"text": "3.1"}
+
+
+def test_isolated_it_has_its_own_version_of_what_the_host_has_in_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = world.folder / "site-packages"
+    distribution(beside, name="dep", version="1.0", entry_points="", files={"dep/__init__.py": "VERSION = '1.0'\n"})
+    monkeypatch.syspath_prepend(str(beside))
+    world.wheel("dep", "3.1")
+    world.install(world.plugin(requires=["dep>=3"], code=OWN))
+    host = Host(attrs.evolve(YAZ, version="0.1.0"), home=world.home)
+    try:
+        granted = host.grant("demo", trusted=False)
+        if granted.confinement.startswith(NOT_POSSIBLE):
+            pytest.skip(granted.confinement)
+        answer = asyncio.run(call_json(host, "demo__echo", {"text": "which?"}))
+    finally:
+        host.close()
     assert answer["structuredContent"] == {"text": "3.1"}
 
 
