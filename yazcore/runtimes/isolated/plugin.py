@@ -255,14 +255,19 @@ class IsolatedPlugin:
 
     def _ready(self, seconds: float) -> Generation:
         """The worker of this moment; between two it is waited for. Raises `PluginFailed` where there is none."""
-        if (now := self._generation) is not None:
+        if (now := self._serving()) is not None:
             return now
         with self._state:
-            self._state.wait_for(lambda: self._generation or self._given_up or self._closed, seconds)
-            if self._generation is not None:
-                return self._generation
+            self._state.wait_for(lambda: self._serving() or self._given_up or self._closed, seconds)
+            if (now := self._serving()) is not None:
+                return now
         why = self._given_up or ("it was taken out" if self._closed else "its worker is not ready")
         raise PluginFailed(f"{self._plugin} {self._version}: {why}", self._failure("starting", "WorkerEnded", why))
+
+    def _serving(self) -> Generation | None:
+        """The worker that serves; one that has ended no longer does, whoever hears of it first."""
+        now = self._generation
+        return now if now is not None and now.link.gone is None else None
 
     def _worker_ended(self, link: Link, gone: Gone) -> None:
         """A worker has ended: start the next. In the thread of the one that ended, when nothing is left of it."""
