@@ -391,3 +391,10 @@ class Plugin:
     with running(tmp_path, home, code, provides={"resources": [PROVIDES["resources"][1]]}) as host:
         assert complete(host, ADDRESSES[1], "how", "") == []
         assert outcomes(host) == ["ok"]
+
+
+def test_an_id_in_another_spelling_is_not_proposed_though_the_host_would_take_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host.gate._steps, "_resolve", {"cluster": lambda cluster: cluster})
+    assert complete(host, ADDRESSES[2], "clusterId", "", OWNER) == [ONE, ONE.replace("1", "2")]
