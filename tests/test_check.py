@@ -52,6 +52,17 @@ def test_an_installed_plugin_is_checked_by_its_id(tmp_path: Path) -> None:
         assert changes(check_target("demo", CONTRACT)) == [("echo", "missing"), ("other", "undeclared")]
 
 
+def test_a_plugin_in_a_folder_of_its_own_is_checked_by_its_id_with_what_it_brought_along(tmp_path: Path) -> None:
+    code = "import of_demo_alone\n" + CODE.replace('Tool("echo"', 'Tool("other"')
+    with installed(tmp_path / "site", code=code):
+        pass  # only its files are left: nothing of it is on the path
+    (tmp_path / "site" / "of_demo_alone.py").write_text("")
+    path = list(sys.path)
+    report = check_target("demo", CONTRACT, extra=[tmp_path / "site"])
+    assert (codes(report), changes(report)) == ([], [("echo", "missing"), ("other", "undeclared")])
+    assert sys.path == path
+
+
 def test_an_installed_plugin_that_is_skipped_is_reported_with_the_reason(tmp_path: Path) -> None:
     with installed(tmp_path, more_groups="[pytest11]\ndemo = yaz_plugin_demo\n"):
         assert codes(check_target("demo", CONTRACT)) == ["distribution-foreign-group"]

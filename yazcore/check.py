@@ -36,6 +36,7 @@ from yazcore.manifest.looking import beside, said_in
 from yazcore.manifest.model import Manifest
 from yazcore.manifest.reading import Reading, read_found
 from yazcore.manifest.targets import open_target
+from yazcore.runtimes.own_path import OwnPath
 from yazcore.violations import Difference, Violation, YazError, errors
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -92,6 +93,7 @@ def check_target(
     static: bool = False,
     selection: Selection | None = None,
     before: Surface | None = None,
+    extra: Sequence[Path] = (),
 ) -> Report:
     """Check one plugin.
 
@@ -100,6 +102,7 @@ def check_target(
     * `shipped`: the packages that come with the host application; their ids are reserved for them.
     * `static`: run nothing of the plugin; no differences are found then.
     * `selection`: the design rules that run, all of them where it is None; `before`: the surface of the last release.
+    * `extra`: folders that are searched after the path: those that plugins were installed into, each its own.
 
     Raises `YazError` where there is no such plugin: `target-unknown`, or as `source_of` and `open_target` do.
     """
@@ -117,7 +120,7 @@ def check_target(
     for found in map(builtin, shipped):
         if found.id == text:
             return _check_package(found.folder, read_found(found, contract), how)
-    return _check_installed(text, how)
+    return _check_installed(text, extra, how)
 
 
 @attrs.frozen(kw_only=True)
@@ -223,12 +226,18 @@ def read_package(package: Path, contract: Contract) -> Reading:
     return read_found(attrs.evolve(builtin(package), origin="installed"), contract)
 
 
-def _check_installed(plugin_id: str, how: How) -> Report:
+def _check_installed(plugin_id: str, extra: Sequence[Path], how: How) -> Report:
     contract = how.contract
     found, skipped = discover(contract)
     for one in found:
         if one.id == plugin_id:
             return _check_package(one.folder, read_found(one, contract), how)
+    for folder in extra:
+        apart, problems = discover(contract, [str(folder)])
+        for one in apart:
+            if one.id == plugin_id:
+                return _check_apart(one, folder, how)
+        found, skipped = (*found, *apart), (*skipped, *problems)
     distribution = normalized(contract.prefix + plugin_id)
     if skips := [_violation(one) for one in skipped if one.distribution == distribution]:
         return Report(violations=tuple(skips))
@@ -237,6 +246,17 @@ def _check_installed(plugin_id: str, how: How) -> Report:
         "target-unknown", f"{plugin_id!r} is neither a folder nor an installed plugin",
         f"give a plugin's folder, or an id; installed are: {known}",
     )  # fmt: skip
+
+
+def _check_apart(found: Found, folder: Path, how: How) -> Report:
+    """A plugin in a folder of its own, beside what came along with it; the host's own packages go before those."""
+    own = OwnPath([folder])
+    own.enter()
+    try:
+        with importable(found.folder):
+            return _check_package(found.folder, read_found(found, how.contract), how)
+    finally:
+        own.leave()
 
 
 def _violation(skipped: Skipped) -> Violation:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yazcore.cli.output import harmless, print_json
+from yazcore.cli.plugins import own_folders
 from yazcore.violations import sentence
 from yazcore.writing.contract import SHIPPED, YAZ
 
@@ -74,8 +75,9 @@ def check(
             from yazcore.judging import surface_before
 
             report = check_target(
-                target, YAZ, shipped=SHIPPED, static=static, selection=selection, before=surface_before(since, YAZ)
-            )
+                target, YAZ, shipped=SHIPPED, static=static, selection=selection,
+                before=surface_before(since, YAZ), extra=own_folders(target),
+            )  # fmt: skip
     if as_json or form == "json":
         print_json(report.as_json())
     elif form == "sarif":
