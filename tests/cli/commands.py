@@ -39,7 +39,9 @@ PATIENCE = 240.0
 ENDLESS = "#for a in range(100000) { for b in range(100000) { let x = a * b } }"
 """A Typst document that takes longer than anybody waits."""
 
-_START = [sys.executable, "-P", "-c", "from yazcore.cli import main; main()"]
+# A shell without job control starts what stands in the background with Ctrl-C ignored, and so would every child be.
+_CODE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from yazcore.cli import main; main()"
+_START = [sys.executable, "-P", "-c", _CODE]
 
 
 @attrs.frozen
