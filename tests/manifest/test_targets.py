@@ -323,7 +323,7 @@ def test_a_wheel_without_a_record_is_said(tmp_path: Path) -> None:
 
 
 def test_a_wheel_cannot_say_where_it_came_from(tmp_path: Path) -> None:
-    forged = json.dumps({"url": "https://pypi.org/x", "archive_info": {}})
+    forged = json.dumps({"url": "https://index.example/x", "archive_info": {}})
     target = opened(wheel(tmp_path, more={"yaz_plugin_zotero-0.1.0.dist-info/direct_url.json": forged}))
     assert only(target) == (
         "distribution-forged-origin",
