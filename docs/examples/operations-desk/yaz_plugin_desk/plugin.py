@@ -20,8 +20,13 @@ class DeskPlugin:
     """The desk, over the sample data in memory or in SQLite, as the user's setting says."""
 
     def __init__(self, context: Any) -> None:
-        store = InSqlite() if context.settings["store"] == "sqlite" else InMemory()
-        self._desk = Desk(store, Orchestrator())
+        self._store = InSqlite() if context.settings["store"] == "sqlite" else InMemory()
+        self._desk = Desk(self._store, Orchestrator())
+
+    @hookimpl
+    def onunload(self) -> None:
+        """Let go of the database."""
+        self._store.close()
 
     @hookimpl
     def provide_tools(self) -> list[Tool]:

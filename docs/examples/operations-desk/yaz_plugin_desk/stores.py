@@ -27,6 +27,9 @@ class Store(Protocol):
     def rows(self, table: str, where: Mapping[str, str], after: int, most: int) -> list[dict[str, Any]]:
         """At most `most` rows of a table behind `after` that have these values. Raises `Down`."""
 
+    def close(self) -> None:
+        """Let go of what it holds open."""
+
 
 class InMemory:
     """The sample data as it stands in the file."""
@@ -47,6 +50,9 @@ class InMemory:
             self.read += 1
             found.append(row)
         return found
+
+    def close(self) -> None:
+        """See `Store`."""
 
     def _matching(self, table: str, where: Mapping[str, str], after: int) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(self._tables[table], 1):
@@ -81,6 +87,10 @@ class InSqlite:
                 return [dict(row) for row in cursor.fetchall()]
         except sqlite3.Error as error:
             raise Down(str(error)) from error
+
+    def close(self) -> None:
+        """See `Store`."""
+        self._db.close()
 
     @contextmanager
     def _cursor(self) -> Iterator[sqlite3.Cursor]:
