@@ -27,7 +27,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench.measuring import figure
-from yazcore import Tool, hookimpl
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 15
@@ -43,7 +42,8 @@ SCHEMA: dict[str, Any] = {
 }
 MANIFEST: dict[str, Any] = {
     "contract": 1, "id": "bench", "name": "Bench", "version": "0.1.0", "minAppVersion": "0.1.0",
-    "author": "the yaz developers", "description": "One tool.", "module": "bench.mcp_call:Bench", "locales": "locales",
+    "author": "the yaz developers", "description": "One tool.",
+    "module": "yaz_plugin_bench.plugin:Bench", "locales": "locales",
     "permissions": [{"action": "bench:read", "descriptionKey": "permission"}],
     "provides": {
         "tools": [
@@ -175,20 +175,21 @@ def _on_processor(which: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-class Bench:
-    """The plugin with the one tool."""
+PLUGIN = '''
+from yazcore import Tool, hookimpl
 
-    def __init__(self, context: Any) -> None:
+class Bench:
+    def __init__(self, context):
         self.context = context
 
     @hookimpl
-    def provide_tools(self) -> list[Tool]:
-        """The one tool."""
+    def provide_tools(self):
         return [Tool("echo", self.echo)]
 
-    async def echo(self, context: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Give the text back."""
+    async def echo(self, context, arguments):
         return {"text": arguments["text"]}
+'''
+"""The plugin with the one tool."""
 
 
 async def _serve_ours() -> None:
@@ -198,13 +199,16 @@ async def _serve_ours() -> None:
     from yazcore.mcp.listener import Listener
 
     folder = Path(os.environ["YAZ_HOME"])
-    (folder / "bench" / "locales").mkdir(parents=True)
-    (folder / "bench" / "locales" / "en-US.ftl").write_text("tool = Give the text back.\npermission = Read.\n")
-    (folder / "bench" / "manifest.json").write_text(json.dumps(MANIFEST))
+    package = folder / "yaz_plugin_bench"
+    (package / "locales").mkdir(parents=True)
+    (package / "locales" / "en-US.ftl").write_text("tool = Give the text back.\npermission = Read.\n")
+    (package / "manifest.json").write_text(json.dumps(MANIFEST))
+    (package / "plugin.py").write_text(PLUGIN)
+    sys.path.insert(0, str(folder))
     contract = Contract(
         number=1, group="yaz.manifest", prefix="yaz-plugin-", host="yaz", version="0.1.0", scope_kinds=(GLOBAL,)
     )  # fmt: skip
-    host = Host(contract, home=Home(folder), builtin=[folder / "bench"], discover=False)
+    host = Host(contract, home=Home(folder), builtin=[package], discover=False)
     (status,) = host.activate()
     if status.state != "active":
         raise RuntimeError(str(status))
