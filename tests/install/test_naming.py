@@ -39,7 +39,7 @@ def test_a_name_is_a_plugins_distribution(text: str, requirement: str) -> None:
         ("zotero @ https://example.org/a.whl", "target-unknown"),
         ("zotero @ file:a", "install-target"),
         ("zotero; python_version > '3'", "install-target"),
-        ("--index-url=x", "install-target"),
+        ("--target=x", "install-target"),
         ("-r", "install-target"),
         ("zo tero", "install-target"),
         ("zotero\n--pre", "install-target"),
