@@ -13,22 +13,19 @@ import asyncio
 import http.client
 import json
 import os
-import shutil
 import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from bench.measuring import figure
+from bench.servers import on_processor, server
 
-ROOT = Path(__file__).resolve().parents[1]
+ME = "bench.mcp_call"
 ROUNDS = 15
 CALLS = 150
 VERSION = "2026-07-28"
@@ -59,7 +56,7 @@ TOOL = "bench__echo"
 
 def figures() -> list[dict[str, Any]]:
     """Measure both ways of calling: a raw keep-alive connection, and the official client."""
-    with _server("ours") as ours, _server("bare") as bare, _on_processor(-1):
+    with server(ME, "ours") as ours, server(ME, "bare") as bare, on_processor(-1):
         raw = _compare(_raw_calls(ours), _raw_calls(bare))
         with asyncio.Runner() as runner:
             sdk = runner.run(_compare_sdk(ours, bare))
@@ -146,35 +143,6 @@ async def _sdk_call(client: Any) -> float:
 # --- the servers ------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _server(which: str) -> Iterator[dict[str, str]]:
-    folder = tempfile.mkdtemp(prefix="bench-")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "YAZ_HOME": folder, "PYDANTIC_DISABLE_PLUGINS": "__all__"}
-    command = [sys.executable, "-m", "bench.mcp_call", which]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the {which} server did not start")
-        yield json.loads(line)
-    finally:
-        process.kill()
-        process.communicate()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _on_processor(which: int) -> Iterator[None]:
-    before = os.sched_getaffinity(0)
-    if len(before) > 1:
-        os.sched_setaffinity(0, {sorted(before)[which]})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 PLUGIN = '''
 from yazcore import Tool, hookimpl
 
@@ -244,5 +212,5 @@ async def _serve_bare() -> None:
 
 
 if __name__ == "__main__":
-    with _on_processor(0):
+    with on_processor(0):
         asyncio.run(_serve_ours() if sys.argv[1] == "ours" else _serve_bare())

@@ -25,9 +25,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench.measuring import figure
+from bench.servers import on_processor, server
 from yazcore import OWNER, Contract, Home, Host
 
-ROOT = Path(__file__).resolve().parents[1]
+ME = "bench.mcp_surface"
 ROUNDS = 11
 CALLS = 100
 LISTS = 3
@@ -47,13 +48,13 @@ def figures() -> list[dict[str, Any]]:
     """Measure them all; what FastMCP is needed for is said to be missing where it is not installed."""
     found = [_gate(), *_end_and_sessions()]
     with ExitStack() as stack:
-        one, many = (stack.enter_context(_server("ours", str(count))) for count in (1, TOOLS))
+        one, many = (stack.enter_context(server(ME, "ours", str(count))) for count in (1, TOOLS))
         first = _tool_name(0, 0)
         alike = _quotient(_calls(many, first), _calls(one, first), CALLS)
         found.append(figure("mcp-call-1000-tools", alike, "<= 1.05", "a call's time with 1 tool, raw connection"))
         called = listed = None
         if importlib.util.find_spec("fastmcp") is not None:
-            plain, mounted = (stack.enter_context(_server("fastmcp", str(count))) for count in (1, TOOLS))
+            plain, mounted = (stack.enter_context(server(ME, "fastmcp", str(count))) for count in (1, TOOLS))
             called = 1 / _quotient(_calls(one, first), _calls(plain, "t0"), CALLS)
             listed = _quotient(_whole_lists(many), _whole_lists(mounted), LISTS)
     missing = "" if called is not None else " (not installed: requirements/bench.txt)"
@@ -134,7 +135,7 @@ def _whole_lists(address: dict[str, str]) -> Callable[[], None]:
 def _quotient(ours: Callable[[], None], theirs: Callable[[], None], times: int) -> float:
     """The median, over the rounds, of the median time of ours over theirs."""
     quotients = []
-    with _on_processor(-1):
+    with on_processor(-1):
         for number in range(ROUNDS + 1):
             pair = (ours, theirs) if number % 2 else (theirs, ours)
             took = {one: statistics.median(_seconds(one) for _ in range(times)) for one in pair}
@@ -170,7 +171,7 @@ def _gate() -> dict[str, Any]:
 
 def _end_and_sessions() -> list[dict[str, Any]]:
     """How long the end takes while a stream is open, and what a thousand abandoned sessions leave behind."""
-    with _server("ours", "1", "stop") as address:
+    with server(ME, "ours", "1", "stop") as address:
         connection = Connection(address)
         for number in range(SESSIONS):
             message = {
@@ -215,39 +216,6 @@ def _stopped(address: dict[str, str]) -> dict[str, float]:
 
 
 # --- the servers ------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _server(which: str, *arguments: str) -> Iterator[dict[str, Any]]:
-    folder = tempfile.mkdtemp(prefix="bench-")
-    environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), "YAZ_HOME": folder, "HOME": folder, "PYDANTIC_DISABLE_PLUGINS": "__all__"
-    }  # fmt: skip
-    command = [sys.executable, "-m", "bench.mcp_surface", which, *arguments]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the {which} server did not start")
-        yield {**json.loads(line), "process": process}
-    finally:
-        process.kill()
-        process.communicate()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _on_processor(which: int) -> Iterator[None]:
-    before = os.sched_getaffinity(0)
-    if len(before) > 1:
-        os.sched_setaffinity(0, {sorted(before)[which]})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _tool_name(plugin: int, tool: int) -> str:
@@ -377,7 +345,7 @@ def _serve_fastmcp(tools: int) -> None:
 
 
 if __name__ == "__main__":
-    with _on_processor(0):
+    with on_processor(0):
         if sys.argv[1] == "fastmcp":
             _serve_fastmcp(int(sys.argv[2]))
         else:
