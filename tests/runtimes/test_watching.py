@@ -23,12 +23,16 @@ from yazcore import Home, Host
 from yazcore.runtimes import watching
 
 CODE = """
-import json, shutil, signal, socket, sqlite3, subprocess, tempfile, urllib.request
+import contextlib, json, shutil, signal, socket, sqlite3, subprocess, tempfile, urllib.request
 from pathlib import Path
 
 def with_socket(act, kind=socket.SOCK_STREAM, family=socket.AF_INET):
     with socket.socket(family, kind) as one:
         return act(one)
+
+def with_database(path, statement, **options):
+    with contextlib.closing(sqlite3.connect(path, **options)) as one:
+        return one.execute(statement).fetchall()
 
 def start(path):
     with open(path) as file:
@@ -163,9 +167,9 @@ ALLOWED = [
     "os.listdir(context.data_folder)",
     "os.makedirs(context.data_folder / 'a' / 'b', exist_ok=True)",
     "shutil.rmtree(context.data_folder / 'a', ignore_errors=False)",
-    "sqlite3.connect(context.data_folder / 'db').execute('create table if not exists t (a)').fetchall()",
-    "sqlite3.connect(f'file:{context.data_folder}/db?mode=ro', uri=True).execute('select * from t').fetchall()",
-    "sqlite3.connect(':memory:').execute('select 1').fetchall()",
+    "with_database(context.data_folder / 'db', 'create table if not exists t (a)')",
+    "with_database(f'file:{context.data_folder}/db?mode=ro', 'select * from t', uri=True)",
+    "with_database(':memory:', 'select 1')",
     "tempfile.TemporaryFile(dir=context.data_folder).close()",
     "start(__file__)",
     "start(json.__file__)",
