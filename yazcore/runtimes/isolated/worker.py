@@ -57,7 +57,7 @@ def main(connection: socket.socket, standard: int) -> None:
         worker.fail(number, error)
         os._exit(1)
     worker.peer.send(RESULT, number, "", told)
-    threading.Event().wait()  # every other thread is a daemon's
+    worker.peer.watch()  # every other thread is a daemon's
 
 
 class _Worker:
@@ -117,7 +117,8 @@ class _Worker:
         self._calls[number] = call
         frame = self._frame(value["where"], call)
         if name == "hook":
-            return self._in_thread(number, frame, lambda: self._hook(value["number"], value["arguments"]))
+            work = self._in_thread(number, frame, lambda: self._hook(value["number"], value["arguments"]))
+            return Job((name, value["number"]), work)
         handler, later = self._handlers[value["number"]]
         finish = PACK[value["finish"]]
         context = CallContext(base=self._context, call=call)
@@ -126,7 +127,8 @@ class _Worker:
                 number, lambda: self._async(number, frame, handler, context, value["arguments"], finish), self._tasks
             )
             return None
-        return self._in_thread(number, frame, lambda: finish(handler(context, *value["arguments"])))
+        work = self._in_thread(number, frame, lambda: finish(handler(context, *value["arguments"])))
+        return Job((name, value["number"]), work)
 
     def _hook(self, number: int, arguments: Mapping[str, Any]) -> Any:
         implementation, takes = self._hooks[number], self._takes[number]
@@ -139,7 +141,7 @@ class _Worker:
         self._handlers.append((handler, is_async(handler)))
         return len(self._handlers) - 1
 
-    def _in_thread(self, number: int, frame: Frame, work: Callable[[], Any]) -> Job:
+    def _in_thread(self, number: int, frame: Frame, work: Callable[[], Any]) -> Callable[[], None]:
         def run() -> None:
             current.set(frame)
             try:
