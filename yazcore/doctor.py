@@ -23,6 +23,7 @@ from yazcore.install.environment import HOST, Environment, environment, lacks
 from yazcore.install.installers import find_installer, surroundings
 from yazcore.installed import Installed, survey
 from yazcore.manifest.distributions import Broken, entry_points, scan
+from yazcore.marks import read_marks
 from yazcore.plugin_folders import plugin_folders
 from yazcore.runtimes.own_path import clashes
 from yazcore.violations import YazError, errors
@@ -127,7 +128,9 @@ def diagnose(
 
 def _files(home: Home) -> Iterator[Problem]:
     """The files in YAZ_HOME that commands depend on."""
-    reading: dict[str, Callable[[], object]] = {"settings.toml": home.settings, "grants.json": Grants(home).all}
+    reading: dict[str, Callable[[], object]] = {
+        "settings.toml": lambda: read_marks(home.settings()), "grants.json": Grants(home).all,
+    }  # fmt: skip
     for name, read in reading.items():
         try:
             read()

@@ -86,6 +86,17 @@ def test_broken_files_are_named_and_the_rest_is_still_looked_at(yaz: Shell) -> N
     } <= problems
 
 
+def test_a_mark_that_keeps_yaz_from_serving_is_named(yaz: Shell) -> None:
+    yaz.home.write_text("settings.toml", '[plugins.demo.tools.echo]\napproval = "never"\n')
+    problems = {one["code"]: one for one in yaz.here("doctor", "--json").json["problems"]}
+    assert problems["mark-broken"] == {
+        "subject": "settings.toml",
+        "code": "mark-broken",
+        "message": 'settings.toml: plugins.demo.tools.echo.approval can only say "ask"',
+        "fix": "take the line out to leave it to the plugin",
+    }
+
+
 def test_what_a_plugin_in_its_folder_has_lost_is_named(yaz: Shell) -> None:
     site = put(yaz.home, 1, plugin_id="demo", contract=1, minAppVersion="0.1.0")
     metadata = site / "yaz_plugin_demo-1.0.dist-info" / "METADATA"
