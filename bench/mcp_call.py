@@ -26,8 +26,8 @@ from bench.measuring import figure
 from bench.servers import on_processor, server
 
 ME = "bench.mcp_call"
-ROUNDS = 15
-CALLS = 150
+ROUNDS = 60
+CALLS = 40
 VERSION = "2026-07-28"
 TEXT = "a sentence of about the length that a search query has"
 

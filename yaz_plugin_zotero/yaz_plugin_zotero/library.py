@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from yaz_plugin_zotero import foreign_json
 from yaz_plugin_zotero.folding import plain
 
 _KEY_LINE = re.compile(r"^[ \t]*citation[ \t]?key[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -290,8 +291,8 @@ def _retractions(database: sqlite3.Connection, batch: list[int]) -> dict[int, Re
 
 def _retraction(data: Any, flag: int) -> Retraction:
     try:
-        told = json.loads(data)
-    except (TypeError, ValueError, RecursionError):
+        told = foreign_json.loads(data)
+    except (TypeError, ValueError):
         told = {}
     if not isinstance(told, dict):
         told = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from concurrent.futures import CancelledError
@@ -360,7 +361,8 @@ def test_after_the_close_nothing_is_left(setup: Setup) -> None:
 def _children() -> list[int]:
     found = []
     for task in Path("/proc/self/task").iterdir():
-        found += [int(pid) for pid in (task / "children").read_text().split()]
+        with contextlib.suppress(FileNotFoundError):  # the thread has ended meanwhile
+            found += [int(pid) for pid in (task / "children").read_text().split()]
     return sorted(found)
 
 
