@@ -22,13 +22,13 @@ def test_what_is_no_json_is_a_value_error(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("value", [None, 1, 1.5])
 def test_what_is_no_text_is_a_type_error(value: object) -> None:
-    with pytest.raises(TypeError, match="^it is no text$"):
+    with pytest.raises(TypeError, match=r"^it is no text$"):
         loads(value)  # type: ignore[arg-type]
 
 
 def test_the_limit_is_the_last_that_is_read() -> None:
     assert loads("[" + ",".join(["[]"] * (MOST_NESTED - 1)) + "]") == [[]] * (MOST_NESTED - 1)
-    with pytest.raises(ValueError, match="^it begins too many lists and objects$"):
+    with pytest.raises(ValueError, match=r"^it begins too many lists and objects$"):
         loads("[" + ",".join(["[]"] * MOST_NESTED) + "]")
 
 
