@@ -1,15 +1,13 @@
 """The threads of a worker, and its side of the wire.
 
-Whichever thread reads a call runs it. A call that is soon over keeps the reading to its thread, and so costs no switch
-between threads. Another thread reads on as soon as a call asks the host for something, or goes on for a moment: the
-main thread looks for such calls while there are any. A call that once needed another reader gets one at once the next
-times. So an answer is always read by a thread that waits for nothing. Async handlers run on one loop thread.
+The thread that leads reads, and runs what it reads; another one reads on where that takes longer (`leadership`). So an
+answer is always read by a thread that waits for nothing. Async handlers run on one loop thread. The main thread looks
+for calls that take longer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import itertools
 import os
@@ -17,13 +15,13 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Hashable
-from time import sleep  # a plugin may put another in its place
 from typing import Any
 
 import attrs
 
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.crossing import service_error_from
+from yazcore.runtimes.isolated.leadership import Leadership
 from yazcore.runtimes.isolated.wire import CALL, CANCEL, ERROR, EVENT, RESULT
 from yazcore.runtimes.values import MAX_BYTES, TooLarge, portable
 
@@ -33,18 +31,8 @@ HANDLER_THREADS = 8
 MOST_THREADS = 32
 """How many calls run at a time, hooks that the host calls meanwhile included."""
 
-MOMENT_SECONDS = 0.002
-"""How long a call may keep the reading to its thread, in seconds; up to twice that."""
-
-_AT_ONCE = 64
-"""How often a call that needed another reader gets one at once, before it is tried without again."""
-
-_QUIET = 25
-"""After how many moments without a call the main thread looks no more."""
-
 _BLOB = 256 * 1024
 """Longer texts and bytes among the arguments of a service travel in parts."""
-
 
 
 @attrs.frozen
@@ -74,16 +62,9 @@ class Peer:
         self._start = start
         self._cancel = cancel
         self._sending = threading.Lock()
-        self._reading = threading.Lock()
+        self.leadership = Leadership(self.serve)
         self._counting = threading.Lock()
-        self._standing = 0
         self._running = 0
-        self._keeper: object = None
-        self._kind: Hashable = None
-        self._kept = 0
-        self._at_once: dict[Hashable, int] = {}
-        self._is_watched = False
-        self._watch_again = threading.Event()
         self._waiting_jobs: deque[Job] = deque()
         self._numbers = itertools.count(1)
         self._asked: dict[int, _Answer] = {}
@@ -92,7 +73,7 @@ class Peer:
 
     def serve(self) -> None:
         """Begin to read, in a thread of its own."""
-        threading.Thread(target=self._stand, name="yaz-hand", daemon=True).start()
+        threading.Thread(target=self._work, name="yaz-hand", daemon=True).start()
 
     # --- out ------------------------------------------------------------------------------------------------------
 
@@ -151,7 +132,7 @@ class Peer:
         small = [None if place in taken else value for place, value in enumerate(args)]
         named = {key: None if key in taken else value for key, value in kwargs.items()}
         plain = portable([small, named])
-        self._hand_over()
+        self.leadership.give_away()
         self._asked[number] = answer
         try:
             self.send(CALL, number, name, [parent, *plain, blobs])
@@ -161,81 +142,16 @@ class Peer:
 
     # --- in -------------------------------------------------------------------------------------------------------
 
-    def _stand(self) -> None:
-        me, reads = object(), False
+    def _work(self) -> None:
+        leads = False
         while True:
-            if not reads:
-                self._take_reading()
-            job = self._next_job()
-            self._keep_reading(me, job.kind)
-            following: Job | None = job
-            while following is not None:
-                following.run()
-                following = self._next_waiting()
-                if following is not None:
-                    self._hand_over(is_expected=True)
-            reads = self._still_reads(me)
-
-    def _take_reading(self) -> None:
-        with self._counting:
-            self._standing += 1
-        self._reading.acquire()
-        with self._counting:
-            self._standing -= 1
-
-    def _keep_reading(self, me: object, kind: Hashable) -> None:
-        """Keep the reading while a call of this kind runs, or let another thread have it at once."""
-        with self._counting:
-            self._keeper, self._kind = me, kind
-            self._kept += 1
-            left = self._at_once.get(kind, 0)
-            if left:
-                self._at_once[kind] = left - 1
-            elif not self._is_watched:
-                self._is_watched = True
-                self._watch_again.set()
-        if left:
-            self._hand_over(is_expected=True)
-
-    def _still_reads(self, me: object) -> bool:
-        """Whether the reading was kept until the call was over; nobody can take it from this thread then."""
-        with self._counting:
-            if self._keeper is not me:
-                return False
-            self._keeper = None
-            return True
-
-    def _hand_over(self, is_expected: bool = False) -> bool:
-        """Let another thread read on, where the one that reads runs a call. From any thread. Gives whether it did."""
-        with self._counting:
-            if self._keeper is None:
-                return False
-            self._keeper = None
-            if not is_expected:
-                self._at_once[self._kind] = _AT_ONCE
-            is_last = self._standing == 0
-        if is_last:
-            with contextlib.suppress(RuntimeError):  # no more threads: whoever runs the call will read again
-                self.serve()
-        self._reading.release()
-        return True
-
-    def watch(self) -> None:
-        """For ever: look for calls that go on, and let another thread read on. For the main thread."""
-        while True:
-            self._watch_again.wait()
-            quiet = 0
-            while quiet < _QUIET:
-                before = self._kept
-                sleep(MOMENT_SECONDS)
-                if self._kept != before:
-                    quiet = 0
-                elif not self._hand_over():
-                    quiet += 1
-            with self._counting:
-                if self._keeper is None:
-                    self._is_watched = False
-                    self._watch_again.clear()
+            if not leads:
+                self.leadership.take()
+            job: Job | None = self._next_job()
+            while job is not None:
+                job.run()
+                job = self._next_waiting()
+            leads = self.leadership.regain()
 
     def _next_job(self) -> Job:
         """Read until there is something to run."""
@@ -247,6 +163,7 @@ class Peer:
             if kind == CALL:
                 job = self._start(number, name, value)
                 if job is not None and self._may_run(job, limit=MOST_THREADS if name == "hook" else HANDLER_THREADS):
+                    self.leadership.keep(job.kind)
                     return job
             elif kind in (RESULT, ERROR):
                 self._answered(kind, number, name, value)
@@ -265,10 +182,12 @@ class Peer:
 
     def _next_waiting(self) -> Job | None:
         with self._counting:
-            if self._waiting_jobs:
-                return self._waiting_jobs.popleft()
-            self._running -= 1
-            return None
+            if not self._waiting_jobs:
+                self._running -= 1
+                return None
+            job = self._waiting_jobs.popleft()
+        self.leadership.give_away(is_expected=True)  # how long this one takes, nobody watches
+        return job
 
     def _answered(self, kind: int, number: int, name: str, value: Any) -> None:
         parts = self._parts.pop(number, None)

@@ -18,7 +18,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import attrs
@@ -57,7 +57,7 @@ def main(connection: socket.socket, standard: int) -> None:
         worker.fail(number, error)
         os._exit(1)
     worker.peer.send(RESULT, number, "", told)
-    worker.peer.watch()  # every other thread is a daemon's
+    worker.peer.leadership.watch()  # every other thread is a daemon's
 
 
 class _Worker:
@@ -117,8 +117,9 @@ class _Worker:
         self._calls[number] = call
         frame = self._frame(value["where"], call)
         if name == "hook":
-            work = self._in_thread(number, frame, lambda: self._hook(value["number"], value["arguments"]))
-            return Job((name, value["number"]), work)
+            return self._job(
+                (name, value["number"]), number, frame, lambda: self._hook(value["number"], value["arguments"])
+            )
         handler, later = self._handlers[value["number"]]
         finish = PACK[value["finish"]]
         context = CallContext(base=self._context, call=call)
@@ -127,8 +128,9 @@ class _Worker:
                 number, lambda: self._async(number, frame, handler, context, value["arguments"], finish), self._tasks
             )
             return None
-        work = self._in_thread(number, frame, lambda: finish(handler(context, *value["arguments"])))
-        return Job((name, value["number"]), work)
+        return self._job(
+            (name, value["number"]), number, frame, lambda: finish(handler(context, *value["arguments"]))
+        )
 
     def _hook(self, number: int, arguments: Mapping[str, Any]) -> Any:
         implementation, takes = self._hooks[number], self._takes[number]
@@ -141,7 +143,7 @@ class _Worker:
         self._handlers.append((handler, is_async(handler)))
         return len(self._handlers) - 1
 
-    def _in_thread(self, number: int, frame: Frame, work: Callable[[], Any]) -> Callable[[], None]:
+    def _job(self, kind: Hashable, number: int, frame: Frame, work: Callable[[], Any]) -> Job:
         def run() -> None:
             current.set(frame)
             try:
@@ -152,7 +154,7 @@ class _Worker:
                 self._answer(number, value, frame)
 
         # As an async one has: what it keeps in a variable of its own is not found by the thread's next call.
-        return lambda: contextvars.Context().run(run)
+        return Job(kind, lambda: contextvars.Context().run(run))
 
     async def _async(
         self,
