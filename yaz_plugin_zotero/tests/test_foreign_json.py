@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from yaz_plugin_zotero.foreign_json import MOST_NESTED, loads
+from yaz_plugin_zotero.foreign_json import MOST_CONTAINERS, loads
 
 
 def test_a_value_is_read_from_text_and_bytes() -> None:
@@ -14,7 +14,7 @@ def test_a_value_is_read_from_text_and_bytes() -> None:
     assert loads(b"[1]") == [1]
 
 
-@pytest.mark.parametrize("text", ["", "x", b"\xff\xfe\x00", "[" * MOST_NESTED])
+@pytest.mark.parametrize("text", ["", "x", b"\xff\xfe\x00", "[" * MOST_CONTAINERS])
 def test_what_is_no_json_is_a_value_error(text: str | bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         loads(text)
@@ -27,9 +27,9 @@ def test_what_is_no_text_is_a_type_error(value: object) -> None:
 
 
 def test_the_limit_is_the_last_that_is_read() -> None:
-    assert loads("[" + ",".join(["[]"] * (MOST_NESTED - 1)) + "]") == [[]] * (MOST_NESTED - 1)
+    assert loads("[" + ",".join(["[]"] * (MOST_CONTAINERS - 1)) + "]") == [[]] * (MOST_CONTAINERS - 1)
     with pytest.raises(ValueError, match=r"^it begins too many lists and objects$"):
-        loads("[" + ",".join(["[]"] * MOST_NESTED) + "]")
+        loads("[" + ",".join(["[]"] * MOST_CONTAINERS) + "]")
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, b"[" * 100_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-MOST_NESTED = 500
+MOST_CONTAINERS = 500
 """How many lists and objects a text may begin."""
 
 
@@ -17,7 +17,7 @@ def loads(text: str | bytes) -> Any:
     """
     if not isinstance(text, str | bytes):
         raise TypeError("it is no text")
-    whole = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if whole.count("[") + whole.count("{") > MOST_NESTED:
+    whole = text if isinstance(text, str) else text.decode()
+    if whole.count("[") + whole.count("{") > MOST_CONTAINERS:
         raise ValueError("it begins too many lists and objects")
     return json.loads(whole)
