@@ -11,6 +11,7 @@ import pytest
 from tests.cli.commands import Shell, install
 from tests.manifest.archived import manifest_of, wheel
 from tests.manifest.samples import good
+from tests.test_plugin_folders import put
 from yazcore.manifest.words import is_printable
 
 
@@ -46,6 +47,18 @@ def test_what_is_installed_is_put_in_where_it_is_asked_for(yaz: Shell) -> None:
     done = yaz.here("registry", "build", "--installed")
     assert "demo" in [plugin["id"] for plugin in done.json["plugins"]]
     assert str(yaz.site) not in done.out
+
+
+def test_so_is_what_yaz_install_put_in_its_own_folder(yaz: Shell) -> None:
+    install(yaz.site, "demo")
+    for number, version in ((1, "1.0"), (2, "1.1")):
+        put(yaz.home, number, plugin_id="notes", version=version, contract=1, minAppVersion="0.1.0")
+    done = yaz.here("registry", "build", "--installed")
+    assert (done.status, done.err) == (0, "")
+    versions = {one["id"]: [each["version"] for each in one["versions"]] for one in done.json["plugins"]}
+    assert versions["notes"] == ["1.1"]
+    assert "demo" in versions
+    assert str(yaz.home.folder) not in done.out
 
 
 def test_a_folder_is_asked_for(yaz: Shell, tmp_path: Path) -> None:

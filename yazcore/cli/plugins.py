@@ -33,9 +33,12 @@ def look(home: Home, safe_mode: bool = False) -> tuple[tuple[Installed, ...], tu
 
 
 def own_folders(target: str) -> tuple[Path, ...]:
-    """Where the plugins of `yaz install` lie, for a target that is a name: the version of each that counts."""
-    if os.path.exists(target):
-        return ()
+    """Where the plugins of `yaz install` lie, for a target that is a name; nowhere for a file or a folder."""
+    return () if os.path.exists(target) else installed_folders()
+
+
+def installed_folders() -> tuple[Path, ...]:
+    """Where the plugins of `yaz install` lie: the version of each that counts."""
     home = Home()
     found, _ = survey(YAZ, Grants(home), discover_installed=False, path=[], plugin_folders=plugin_folders(home))
     return tuple(folder for one in found for folder in one.folders)

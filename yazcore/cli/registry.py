@@ -30,12 +30,15 @@ def build(folder: Path | None, installed: bool, output: Path | None) -> None:
     docs/registry.schema.json. A wheel that yaz would refuse is left out, and named with what is wrong. Exit status 1
     where anything was left out.
     """
+    from yazcore.cli.plugins import installed_folders
     from yazcore.registry.building import build as build_registry
     from yazcore.registry.document import written
 
     if folder is None and not installed:
         raise click.UsageError("give the folder of the wheels, or --installed, or both")
-    found = build_registry(YAZ, folder, installed=sys.path if installed else None)
+    found = build_registry(
+        YAZ, folder, installed=sys.path if installed else None, extra=installed_folders() if installed else ()
+    )
     if output is None:
         print_json(found.as_json())
     else:

@@ -32,15 +32,24 @@ class _Found:
     wheel: Wheel | None = None
 
 
-def build(contract: Contract, folder: Path | None = None, *, installed: Sequence[str] | None = None) -> Registry:
+def build(
+    contract: Contract,
+    folder: Path | None = None,
+    *,
+    installed: Sequence[str] | None = None,
+    extra: Sequence[Path] = (),
+) -> Registry:
     """Look at every wheel below a folder, and at what is installed on a path; each of them where it is given.
+
+    `extra`: folders that plugins were installed into, each its own.
 
     Never raises for anything that a wheel holds. Two wheels of one version are that version where they say the same;
     else the second by name is left out, as `registry-version-twice`. Raises `YazError` `registry-folder` where there
     is no such folder.
     """
     seen = [*(_in_folder(folder, contract) if folder is not None else ())]
-    seen += _installed(installed, contract) if installed is not None else ()
+    for path in (*([] if installed is None else [installed]), *([str(one)] for one in extra)):
+        seen += _installed(path, contract)
     left_out = [one for one in seen if isinstance(one, LeftOut)]
     by_id: dict[str, list[_Found]] = {}
     for one in seen:
