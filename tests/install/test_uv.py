@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 import attrs
@@ -15,6 +16,7 @@ import pytest
 
 from tests.cli.commands import CHECKOUT, Done
 from tests.install.worlds import World, host_metadata, make_world
+from tests.manifest.archived import sdist
 from tests.manifest.installed import distribution
 from yazcore.install.environment import environment
 from yazcore.install.installers import find_installer
@@ -107,11 +109,31 @@ def test_by_name_the_newest_is_looked_at_and_installed_and_an_update_follows(mac
 
 
 @needs_uv
-def test_a_clash_ends_with_uvs_own_words(machine: Machine) -> None:
-    machine.world.wheel("dep", requires=["attrs<20"])
+def test_what_a_worker_is_made_of_is_held_to_the_hosts_version(machine: Machine) -> None:
+    """Another attrs can be had, and without the host's version to hold to uv would bring it."""
+    machine.world.wheel("attrs", "99.0")
+    machine.world.wheel("dep", requires=["attrs>=99"])
     refused = machine.yaz("install", str(machine.world.plugin(requires=["dep"])), "--yes")
     assert refused.status == 1
-    assert "attrs" in refused.err, refused.err
+    assert refused.err.startswith("yaz: [installer-failed] uv "), refused.err
+    assert f"attrs=={metadata.version('attrs')}" in refused.err
+    assert machine.world.left == []
+
+
+@needs_uv
+def test_what_exists_as_an_sdist_only_is_not_taken(machine: Machine) -> None:
+    trace = machine.world.folder / "trace"
+    stem = "dep-1.0"
+    files = {
+        f"{stem}/PKG-INFO": "Metadata-Version: 2.1\nName: dep\nVersion: 1.0\n",
+        f"{stem}/setup.py": f"open({str(trace)!r}, 'w').close()\n",
+    }
+    sdist(machine.world.index, files)
+    refused = machine.yaz("install", str(machine.world.plugin(requires=["dep"])), "--yes")
+    assert refused.status == 1
+    assert refused.err.startswith("yaz: [installer-failed] uv "), refused.err
+    assert "dep==1.0 has no usable wheels" in refused.err
+    assert not trace.exists()
     assert machine.world.left == []
 
 
