@@ -53,6 +53,22 @@ def test_the_same_for_a_person(broken: Shell) -> None:
     assert done.status == 1
     assert "wrong:     stranger: [entry-points-broken] entry_points.txt, line 1, is no entry point" in done.out
     assert "waits:     demo: it has not been granted; yaz show demo says what helps" in done.out
+    lines = done.out.splitlines()
+    told = broken.run("doctor", "--json").json
+    for one in told["problems"]:
+        at = lines.index(f"wrong:     {one['subject']}: [{one['code']}] {one['message']}")
+        assert lines[at + 1] == f"           {one['fix']}"
+    for one in told["path"]:
+        assert f"looks in:  {one['folder']} ({one['distributions']} distributions)" in lines
+    assert f"installs:  {told['installer']}" in lines
+
+
+def test_in_safe_mode_it_looks_at_no_installed_plugin(broken: Shell) -> None:
+    done = broken.run("doctor", "--safe-mode", "--json")
+    named = {one["subject"] for one in done.json["problems"]}
+    assert named & {"refused", "yaz-plugin-skipped", "demo"} == set()
+    assert "pydantic" in named
+    assert done.json["waiting"] == []
 
 
 def test_what_lists_switches_and_calls_works_all_the_same(broken: Shell) -> None:
