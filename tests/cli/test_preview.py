@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import yazcore
 from tests.manifest.archived import REQUIRES, package_files, pyproject, sdist, sdist_files, wheel
+from tests.manifest.installed import distribution
 from tests.manifest.samples import good
 from yazcore.cli.preview import preview, show
 from yazcore.manifest.preview import preview as page_of
@@ -229,6 +230,19 @@ def test_nothing_of_any_kind_of_target_runs_and_nothing_is_left(tmp_path: Path) 
     assert list(home.iterdir()) == []
     assert not list(folder.rglob("__pycache__"))
     subprocess.run([sys.executable, str(folder / "setup.py")], check=True)
+    assert (tmp_path / "trace").exists()  # so it would have been seen
+
+
+def test_nothing_of_an_installed_plugin_runs(tmp_path: Path) -> None:
+    home, site = tmp_path / "home", tmp_path / "site"
+    home.mkdir()
+    distribution(site, files={**package_files(), **traces(tmp_path)})
+    code = f"import sys; sys.path.append({str(site)!r}); from yazcore.cli import main; main()"
+    done = command(home, "preview", "zotero", code=code)
+    assert done.stdout.startswith("Zotero 0.1.0 (zotero)\n"), done.stderr
+    assert not (tmp_path / "trace").exists()
+    assert not list(site.rglob("__pycache__"))
+    command(home, code=f"import sys; sys.path.append({str(site)!r}); import yaz_plugin_zotero")
     assert (tmp_path / "trace").exists()  # so it would have been seen
 
 

@@ -1,4 +1,4 @@
-"""`yaz preview`, `diff` and `registry` on wheels that hatchling builds: the Zotero plugin, and two versions of another.
+"""`yaz preview`, `diff`, `install`, `registry` on wheels that hatchling builds: Zotero, and two versions of another.
 
 Importing the small plugin would leave a file; nothing does.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import attrs
 import pytest
 
-from tests.cli.commands import ZOTERO, Shell, shell
+from tests.cli.commands import CHECKOUT, ZOTERO, Shell, shell
+from tests.install.worlds import host_metadata
 from tests.plugins_in_test import tool
 
 BUILD = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d")
@@ -143,6 +145,29 @@ def test_the_index_of_all_of_them(wheels: Wheels) -> None:
     assert wheels.folder.as_posix() not in index.read_text("utf-8")
     found = wheels.yaz.run("registry", "search", "citation", "--index", str(index), "--json").json
     assert [one["id"] for one in found["matches"]] == ["zotero"]
+
+
+@pytest.mark.parametrize("plugin", ["zotero", "notes"])
+def test_each_is_installed_by_pip_in_its_own_folder(wheels: Wheels, tmp_path: Path, plugin: str) -> None:
+    with shell(tmp_path / "shell") as yaz:
+        host_metadata(yaz.site)
+        wheel = {"zotero": wheels.zotero, "notes": wheels.second}[plugin]
+        pip = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null", "PIP_NO_CACHE_DIR": "1"}
+        done = yaz.run("install", wheel, "--yes", "--json", environment=pip)
+        assert done.status == 0, done.err
+        assert (done.json["plugin"], done.json["brings"]) == (plugin, {})
+        site = yaz.home.path("plugins", plugin, "1", "site")
+        with zipfile.ZipFile(wheel) as archive:
+            packaged = {name for name in archive.namelist() if ".dist-info/" not in name}
+        assert packaged <= {file.relative_to(site).as_posix() for file in site.rglob("*")}
+        (found,) = [one for one in yaz.run("plugins", "--json").json["plugins"] if one["id"] == plugin]
+        assert (found["state"], found["violations"]) == ("held", [])
+
+
+def test_the_wheel_of_yazcore_brings_both_published_schemas(tmp_path: Path) -> None:
+    with zipfile.ZipFile(build(CHECKOUT, tmp_path)) as archive:
+        for name in ("yazcore/manifest/manifest.schema.json", "yazcore/registry/registry.schema.json"):
+            assert archive.read(name) == (CHECKOUT / name).read_bytes()
 
 
 PAGE = """\

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests.manifest.mistakes import MISTAKES
 from tests.manifest.test_mistakes import ELSEWHERE
-from tests.manifest.test_schema_and_reading import JUDGED, REFERRED
+from tests.manifest.test_schema_and_reading import JUDGED, REFERRED, WRITTEN
 from yazcore.manifest.reading import read
 from yazcore.manifest.schema import schema
 from yazcore.writing.contract import YAZ
@@ -139,6 +139,16 @@ def test_every_code_of_reading_stands_on_the_page_and_is_explained() -> None:
 def test_what_only_reading_sees_is_listed() -> None:
     section = PAGE.partition("## What only reading sees")[2].partition("\n## ")[0]
     assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section)) == {one.code for one in (*REFERRED, *JUDGED)}
+    written = " ".join(section.partition("* **How the file is written**:")[2].partition("\n* ")[0].split())
+    said = {
+        "duplicate keys": "duplicate keys", "1.0": "`1.0`", "NaN": "NaN",
+        "integers over 64 bits": "integers over 64 bits", "size": "its size", "depth": "and depth",
+        "lone surrogates": "halves of surrogate pairs",
+        "a byte order mark": "a byte order mark", "another encoding": "another encoding",
+        "a line break at the end": "a line break at the very end of a name",
+    }  # fmt: skip
+    assert set(said) == {one.what for one in WRITTEN}
+    assert [what for what, words in said.items() if words not in written] == []
 
 
 def test_the_example_breaks_no_rule() -> None:
