@@ -66,11 +66,19 @@ class Process:
             **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )  # fmt: skip
         self.pid = self._popen.pid
-        self._patience = threading.Timer(PATIENCE, self._popen.kill)
-        self._patience.daemon = True
-        self._patience.start()
+        self._patience = self._patient()
         self._said: list[str] = []
         self._done: Done | None = None
+
+    def _patient(self) -> threading.Timer:
+        patience = threading.Timer(PATIENCE, self._popen.kill)
+        patience.daemon = True
+        patience.start()
+        return patience
+
+    def stay(self) -> None:
+        """It may go on for as long as the test that needs it; only its end is hurried from here on."""
+        self._patience.cancel()
 
     def line(self) -> str:
         """The next line of its output."""
@@ -99,6 +107,8 @@ class Process:
     def end(self) -> Done:
         """Wait until it has ended; its whole output."""
         if self._done is None:
+            self._patience.cancel()
+            self._patience = self._patient()
             out, err = self._popen.communicate()
             self._patience.cancel()
             self._done = Done(self._popen.returncode, "".join(self._said) + (out or ""), err or "")
@@ -155,7 +165,9 @@ class Shell:
     def serve(self, *arguments: str) -> Served:
         """Start `yaz serve --json`, and wait until it is ready."""
         process = self.start("serve", "--json", *arguments)
-        return Served(process, **json.loads(process.line()))
+        ready = json.loads(process.line())
+        process.stay()
+        return Served(process, **ready)
 
     def here(self, *arguments: str, typed: str = "") -> Done:
         """Run the command in this process, as `main` runs it."""

@@ -624,6 +624,38 @@ class Plugin(Base):
     assert long.cancelled()
 
 
+@pytest.mark.parametrize("told_before", [True, False], ids=["cancelled before", "cancelled by it"])
+def test_a_call_that_is_told_to_end_cleans_up_before_its_plugin_leaves(bench: Workbench, told_before: bool) -> None:
+    plugin = bench.start("""
+class Plugin(Base):
+    def t_sync(self, context, arguments):
+        (context.data_folder / "sync").touch()
+        while not context.call.cancelled.is_set():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        (context.data_folder / "sync cleaned").touch()
+
+    async def t_async(self, context, arguments):
+        (context.data_folder / "async").touch()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.2)
+            (context.data_folder / "async cleaned").touch()
+""")
+    folder = bench.home.plugin_data("demo")
+    for name in ("sync", "async"):
+        call = Call(posture="write")
+        future = plugin.submit("tools", f"t_{name}", "handler", call, {})
+        _wait_until((folder / name).exists)
+        if told_before:
+            call.cancelled.set()
+            future.cancel()
+    plugin.settle(0)
+    plugin.close()
+    assert {path.name for path in folder.glob("* cleaned")} == {"sync cleaned", "async cleaned"}
+
+
 def test_one_services_thread_does_not_wait_for_another(bench: Workbench, project: Path) -> None:
     # eight blocking handlers, each asking for a file at the same moment
     plugin = bench.start(

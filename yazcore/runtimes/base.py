@@ -29,6 +29,9 @@ STARTING_SECONDS = 10.0
 UNLOAD_SECONDS = 5.0
 """How long `onunload` may take (design 6)."""
 
+CLEANUP_SECONDS = 1.0
+"""How long the calls of a plugin that is taken out may still take when they were told to end."""
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class PluginSource:
@@ -126,8 +129,8 @@ class RunningPlugin(Protocol):
     def settle(self, most: float = math.inf) -> None:
         """Take no more calls, and wait for those that run: each until it ends or its deadline is over.
 
-        A call that nobody waits for any more, or that has no deadline, is not waited for; all together have at most
-        `most` seconds.
+        A call that nobody waits for any more, or that has no deadline, is told at once; all together have at most
+        `most` seconds. Whatever was told has `CLEANUP_SECONDS` more.
         """
 
     def close(self) -> None:

@@ -25,7 +25,14 @@ import attrs
 from yazcore.capabilities.as_host import as_host, unwatched
 from yazcore.capabilities.context import Call, CallContext, Frame, current
 from yazcore.runtimes.abandoned import Overstaying
-from yazcore.runtimes.base import STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource, handler_error
+from yazcore.runtimes.base import (
+    CLEANUP_SECONDS,
+    STARTING_SECONDS,
+    HooksRefused,
+    PluginFailed,
+    PluginSource,
+    handler_error,
+)
 from yazcore.runtimes.facade import (
     Facade,
     Failure,
@@ -256,6 +263,11 @@ class TrustedPlugin:
         for future, call in tuple(self._calls.items()):
             call.cancelled.set()  # first: whoever waits for it reads there that it was cut
             future.cancel()
+        end = time.monotonic() + CLEANUP_SECONDS
+        wait(tuple(self._calls), CLEANUP_SECONDS)  # the blocking ones: a future that runs cannot be cancelled
+        with self._loop_lock:
+            if self._loop is not None:
+                self._loop.drain(end - time.monotonic())
 
     def close(self) -> None:
         """End the threads and the loop; a handler that hangs keeps its (daemon) thread, and nothing else."""
@@ -377,6 +389,17 @@ class _Loop:
     def _cancel(self, task: asyncio.Task[None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed, and the task with it
             self._loop.call_soon_threadsafe(task.cancel)
+
+    def drain(self, seconds: float) -> None:
+        """Wait until every coroutine has ended, those that nobody waits for included."""
+
+        async def over() -> None:
+            if tasks := tuple(self._running.values()):
+                await asyncio.wait(tasks, timeout=seconds)
+
+        if not self._loop.is_closed():
+            with contextlib.suppress(FutureTimeout):  # one that does not yield
+                asyncio.run_coroutine_threadsafe(over(), self._loop).result(max(seconds, 0))
 
     def close(self) -> None:
         """Cancel what runs and end the thread; a task that does not yield keeps it (it is a daemon)."""

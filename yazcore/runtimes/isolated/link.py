@@ -42,6 +42,7 @@ _MOST_BACKLOG = MAX_BYTES
 _LOW_BACKLOG = 8 * 2**20
 _STALL_SECONDS = 30.0
 _HOW_SECONDS = 2.0
+_LOOK_SECONDS = 0.01
 _MOST_LINES = 1000
 _MOST_REPORTS = 64
 
@@ -163,6 +164,12 @@ class Link:
     def is_open(self, number: int) -> bool:
         """Whether a call has not been answered."""
         return number in self._open
+
+    def drain(self, seconds: float) -> None:
+        """Wait until the worker has answered everything, or has ended; also what nobody waits for any more."""
+        end = time.monotonic() + seconds
+        while self._open and time.monotonic() < end and not self._over.wait(_LOOK_SECONDS):
+            pass
 
     # --- out ------------------------------------------------------------------------------------------------------
 

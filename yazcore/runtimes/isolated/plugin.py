@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from yazcore.capabilities.context import Call, Frame
-from yazcore.runtimes.base import STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource
+from yazcore.runtimes.base import CLEANUP_SECONDS, STARTING_SECONDS, HooksRefused, PluginFailed, PluginSource
 from yazcore.runtimes.facade import (
     Facade,
     Failure,
@@ -375,6 +375,8 @@ class IsolatedPlugin:
         for promise in tuple(self._promises):
             promise.frame.call.cancelled.set()  # first: whoever waits for it reads there that it was cut
             promise.cancel()
+        if (serving := self._serving()) is not None:
+            serving.link.drain(CLEANUP_SECONDS)
 
     def close(self) -> None:
         """End the worker and everything of it."""
