@@ -39,9 +39,19 @@ PATIENCE = 240.0
 ENDLESS = "#for a in range(100000) { for b in range(100000) { let x = a * b } }"
 """A Typst document that takes longer than anybody waits."""
 
-# A shell without job control starts what stands in the background with Ctrl-C ignored, and so would every child be.
-_CODE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from yazcore.cli import main; main()"
-_START = [sys.executable, "-P", "-c", _CODE]
+# A shell without job control starts what stands in the background with Ctrl-C ignored, nohup starts it with SIGHUP
+# ignored, and so would every child be.
+_CODE = """
+import signal
+from yazcore.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.{})
+main()
+"""
+
+
+def _command(nohup: bool) -> list[str]:
+    return [sys.executable, "-P", "-c", _CODE.format("SIG_IGN" if nohup else "SIG_DFL")]
 
 
 @attrs.frozen
@@ -151,10 +161,10 @@ class Shell:
     def _paths(self) -> tuple[Path, ...]:
         return (self.site, CHECKOUT, ZOTERO)
 
-    def start(self, *arguments: str, **options: Any) -> Process:
+    def start(self, *arguments: str, nohup: bool = False, **options: Any) -> Process:
         """Start the command; whatever still runs at the end of the test is killed."""
         environment = self.environment | options.pop("environment", {})
-        process = Process([*_START, *arguments], environment, self.folder, **options)
+        process = Process([*_command(nohup), *arguments], environment, self.folder, **options)
         self._started.append(process)
         return process
 

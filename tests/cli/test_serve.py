@@ -113,7 +113,7 @@ def test_a_signal_ends_all_of_it_a_compilation_too(demo: Shell, tmp_path: Path, 
 
 
 def test_nohup_lets_it_outlive_the_terminal(yaz: Shell, thesis: Path) -> None:
-    process = yaz.start("serve", str(thesis), preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process = yaz.start("serve", str(thesis), nohup=True)
     process.lines_to("Ctrl-C")
     process.signal(signal.SIGHUP)
     assert yaz.here("status").status == 0
