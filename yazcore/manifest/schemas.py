@@ -1,20 +1,23 @@
 """JSON Schema, 2020-12: whether a schema may be used, and what is wrong with a value, in sentences (design 4, 7).
 
-The only module that knows the library, and it loads it when a first schema is used. Nothing is ever fetched.
+The only module that knows jsonschema, and it loads it when a first schema is used. Nothing is ever fetched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
+
+import attrs
 
 from yazcore.manifest.patterns import compiled
 from yazcore.manifest.places import Fault, pointer
 from yazcore.manifest.schema_bounds import bound_faults, parts
 from yazcore.manifest.schema_errors import sentence
 from yazcore.manifest.schema_form import is_plain_schema
+from yazcore.manifest.schema_types import surely_good
 from yazcore.violations import YazError
 
 MOST_ERRORS = 10
@@ -24,6 +27,14 @@ LONGEST_PROPERTY = 512
 """The longest property name that is looked at, in characters."""
 
 _MOST_LOOKED_AT = 100
+
+
+@attrs.frozen
+class Validator:
+    """A schema that is usable, made ready for `argument_errors`."""
+
+    library: Any
+    surely_good: Callable[[Any], bool] | None
 
 
 def schema_faults(schema: Any) -> tuple[Fault, ...]:
@@ -42,25 +53,28 @@ def dialect_faults(schema: Any) -> tuple[Fault, ...]:
     return tuple(dict.fromkeys(invalid))
 
 
-def validator(schema: Any) -> Any:
+def validator(schema: Any) -> Validator:
     """A validator for the schema, for `argument_errors`. Raises `YazError` `schema-...` for one that is not usable."""
     for fault in schema_faults(schema):
         where = f" at {pointer(fault.path)}" if fault.path else ""
         raise YazError(fault.code, f"{fault.message}{where}", fault.fix)
     import referencing
 
-    return _validator_class()(_spelled_out(schema), registry=referencing.Registry())
+    library = _validator_class()(_spelled_out(schema), registry=referencing.Registry())
+    return Validator(library, surely_good(schema))
 
 
-def argument_errors(validator: Any, value: Any) -> list[str]:
+def argument_errors(validator: Validator, value: Any) -> list[str]:
     """What is wrong with a value, each in a sentence that names the place as a JSON pointer and says what is allowed.
 
     For callers: values are not repeated, names only in part. At most `MOST_ERRORS` sentences; empty for a good value.
     """
     if _has_long_name(value):
         return [f"the value has a property with a name of more than {LONGEST_PROPERTY} characters"]
+    if validator.surely_good is not None and validator.surely_good(value):
+        return []
     try:
-        if not (errors := _errors(validator, value)):
+        if not (errors := _errors(validator.library, value)):
             return []
         found = list(dict.fromkeys(map(sentence, errors)))
     except RecursionError:
