@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from tests.writing.worlds import done, refused, write
+from yazcore import OWNER, Outcome, YazError
+from yazcore.capabilities.services.files import FileService
 from yazcore.writing.application import WritingApp
+from yazcore.writing.projects import documents
+from yazcore.writing.projects.documents import LARGEST_DOCUMENT
 
 Open = Callable[..., WritingApp]
 
@@ -125,6 +132,25 @@ def test_a_document_that_is_no_text_is_said_to_be(app: WritingApp, root: Path) -
     )
 
 
+TOO_LARGE = "the document is larger than 5 MiB. split it."
+
+
+def test_a_document_of_the_largest_size_is_read(app: WritingApp, root: Path) -> None:
+    write(root, {"large.txt": b"x" * (LARGEST_DOCUMENT - 5) + b"\nend\n"})
+    assert done(app, "read_document", **the(app), path="large.txt", fromLine=2)["text"] == "end"
+
+
+@pytest.mark.parametrize("size", [LARGEST_DOCUMENT + 1, 2**40], ids=["one-byte", "sparse"])
+def test_a_larger_document_is_neither_read_nor_edited(app: WritingApp, root: Path, size: int) -> None:
+    with (root / "large.txt").open("wb") as large:
+        large.truncate(size)
+    path = {**the(app), "path": "large.txt"}
+    assert refused(app, "read_document", **path) == TOO_LARGE
+    whole = hashlib.sha256(bytes(size)).hexdigest()[:16] if size < 2**30 else "0" * 16
+    assert refused(app, "edit_document", **path, old="a", new="b", revision=whole) == TOO_LARGE
+    assert (root / "large.txt").stat().st_size == size
+
+
 # --- making ---
 
 
@@ -159,6 +185,36 @@ def test_nothing_is_made_through_a_link_out_of_the_project(app: WritingApp, root
     (root / "out").symlink_to(tmp_path / "outside")
     refused(app, "create_document", **the(app), path="out/new.typ", text="x")
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+@attrs.frozen
+class Folder:
+    """Files of one folder, without a plugin and without a call."""
+
+    root: Path
+
+    def read_bytes(self, path: str) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def write_bytes(self, path: str, data: bytes, *, expect: str | None = None) -> str:
+        (self.root / path).write_bytes(data)
+        return documents.revision_of(data)
+
+
+WOULD_BE_TOO_LARGE = (
+    "the document would be larger than 5 MiB; nothing was written. put part of its text into a document of its own "
+    "with create_document."
+)
+
+
+def test_no_document_is_made_that_nobody_could_read(tmp_path: Path) -> None:
+    # The schema of create_document allows less, so this is asked for without the tool.
+    documents.create(Folder(tmp_path), "fits.txt", "ü" * (LARGEST_DOCUMENT // 2), ())
+    with pytest.raises(YazError) as caught:
+        documents.create(Folder(tmp_path), "large.txt", "ü" * (LARGEST_DOCUMENT // 2) + "x", ())
+    assert caught.value.code == "document-too-large"
+    assert f"{caught.value.message}. {caught.value.fix}." == WOULD_BE_TOO_LARGE
+    assert [path.name for path in tmp_path.iterdir()] == ["fits.txt"]
 
 
 # --- editing ---
@@ -239,3 +295,63 @@ def test_windows_line_ends_stay_what_they_are(open_on: Open, root: Path) -> None
 def test_a_document_that_is_not_there_is_not_edited(app: WritingApp, root: Path) -> None:
     refused(app, "edit_document", **edited(app, "a", "b", path="gone.typ"))
     assert not (root / "gone.typ").exists()
+
+
+def test_a_document_does_not_grow_beyond_what_can_be_read(app: WritingApp, root: Path) -> None:
+    before = "end\n" + "x" * (LARGEST_DOCUMENT - 6)
+    write(root, {"main.typ": before})
+    large = {**edited(app, "end", "END..", revision=revision(before)), "path": "main.typ"}
+    assert refused(app, "edit_document", **{**large, "new": "END..."}) == WOULD_BE_TOO_LARGE
+    assert (root / "main.typ").read_text() == before
+    written = done(app, "edit_document", **large)
+    assert (root / "main.typ").stat().st_size == LARGEST_DOCUMENT
+    read = done(app, "read_document", **the(app), path="main.typ", lines=1)
+    assert (read["revision"], read["text"]) == (written["revision"], "END..")
+
+
+# --- editing, while others write ---
+
+
+def between_reading_and_writing(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen each time a document has been read."""
+    read_bytes = FileService.read_bytes
+
+    def read(service: FileService, path: str, *, place: str | None = None) -> bytes:
+        data = read_bytes(service, path, place=place)
+        happens()
+        return data
+
+    monkeypatch.setattr(FileService, "read_bytes", read)
+
+
+CHANGED = (
+    "the document is not in the revision you read; nothing was written. read it again with read_document, and edit "
+    "that revision."
+)
+
+
+@pytest.mark.parametrize("theirs", ["= One\n\nA cat sat down.\nA dog sat.\n", None], ids=["written", "removed"])
+def test_what_another_writes_meanwhile_is_kept(
+    app: WritingApp, root: Path, monkeypatch: pytest.MonkeyPatch, theirs: str | None
+) -> None:
+    main = root / "main.typ"
+    another = main.unlink if theirs is None else lambda: main.write_text(theirs)
+    arguments = edited(app, "A cat", "A lion")
+    between_reading_and_writing(monkeypatch, another)
+    assert refused(app, "edit_document", **arguments) == CHANGED
+    assert (main.read_text() if main.exists() else None) == theirs
+
+
+def test_of_many_edits_of_one_revision_one_wins(app: WritingApp, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    animals = ["lion", "bear", "wolf", "hare", "crow", "toad", "mole", "deer"]
+    edits = [edited(app, "A cat", f"A {animal}") for animal in animals]
+    between_reading_and_writing(monkeypatch, threading.Barrier(len(edits), timeout=60).wait)  # all have read it by then
+
+    async def all_at_once() -> list[Outcome]:
+        gate = app.host.gate
+        return await asyncio.gather(*(gate.call_tool(OWNER, "edit_document", edit) for edit in edits))
+
+    outcomes = dict(zip(animals, asyncio.run(all_at_once()), strict=True))
+    (winner,) = [animal for animal, outcome in outcomes.items() if not outcome.is_error]
+    assert {outcome.text for outcome in outcomes.values() if outcome.is_error} == {CHANGED}
+    assert (root / "main.typ").read_text() == TEXT.replace("A cat", f"A {winner}")

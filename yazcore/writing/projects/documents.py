@@ -20,7 +20,7 @@ from yazcore.writing.projects.project import SETTINGS_FILE
 from yazcore.writing.projects.tree import extension
 
 LARGEST_DOCUMENT = 5 * 2**20
-"""The most bytes a document may have to be read or edited here (projects 6)."""
+"""The most bytes a document may have to be read or edited here, and the most that writing leaves (projects 6)."""
 
 PAGE_BYTES = 24_000
 """About how much text one answer holds, as JSON, in bytes."""
@@ -84,7 +84,7 @@ def is_document(path: str, formats: Sequence[str]) -> bool:
 def text_of(data: bytes) -> str:
     """The text of a document. Raises `YazError` (`document-too-large`, `document-not-text`)."""
     if len(data) > LARGEST_DOCUMENT:
-        raise YazError("document-too-large", f"the document is larger than {LARGEST_DOCUMENT // 2**20} MiB", "split it")
+        raise _too_large()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -119,9 +119,12 @@ def read(files: Files, path: str, first: int = 1, most: int = 2_000) -> Excerpt:
 
 
 def create(files: Files, path: str, text: str, formats: Sequence[str]) -> Written:
-    """Make a document that is not there yet. Raises `YazError` (`document-exists`, `document-kind`, ...)."""
+    """Make a document that is not there yet.
+
+    Raises `YazError`: `document-exists`, `document-kind`, `document-path`, `document-too-large`.
+    """
     _may_change(path, formats)
-    data = text.encode()
+    data = _fitting(text)
     try:
         revision = files.write_bytes(path, data, expect=ABSENT)
     except ServiceError as error:
@@ -137,7 +140,8 @@ def edit(files: Files, path: str, old: str, new: str, revision: str, formats: Se
     """Put `new` in the place of `old`, which must be there exactly once, in the revision that was read.
 
     `\\n` in both stands for the document's own line end. All or nothing. Raises `YazError`: `document-changed`,
-    `edit-empty`, `edit-same`, `edit-not-found`, `edit-ambiguous`, `document-kind`.
+    `edit-empty`, `edit-same`, `edit-not-found`, `edit-ambiguous`, `document-kind`, `document-too-large` (also where
+    the document would become so: nobody could read it then, nor take the edit back).
     """
     _may_change(path, formats)
     if not old:
@@ -151,8 +155,9 @@ def edit(files: Files, path: str, old: str, new: str, revision: str, formats: Se
         raise YazError("edit-same", "old and new are the same text", "give the new text in new")
     at = _only_place(text, old)
     changed = text[:at] + new + text[at + len(old) :]
+    data = _fitting(changed)
     try:
-        written = files.write_bytes(path, changed.encode(), expect=revision)
+        written = files.write_bytes(path, data, expect=revision)
     except ServiceError as error:
         if error.code == "files-changed":
             raise _changed() from None
@@ -170,7 +175,25 @@ def _bytes(files: Files, path: str) -> bytes:
                 "there is no document of that path in the project",
                 "open_project lists the documents, read_outline those with headings",
             ) from None
+        if error.code == "file-too-large":
+            raise _too_large() from None
         raise
+
+
+def _fitting(text: str) -> bytes:
+    """What is to be written for a text, where it may be read again afterwards."""
+    data = text.encode()
+    if len(data) > LARGEST_DOCUMENT:
+        raise YazError(
+            "document-too-large",
+            f"the document would be larger than {LARGEST_DOCUMENT // 2**20} MiB; nothing was written",
+            "put part of its text into a document of its own with create_document",
+        )
+    return data
+
+
+def _too_large() -> YazError:
+    return YazError("document-too-large", f"the document is larger than {LARGEST_DOCUMENT // 2**20} MiB", "split it")
 
 
 def _may_change(path: str, formats: Sequence[str]) -> None:
