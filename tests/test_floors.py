@@ -6,13 +6,15 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import attrs
 import pytest
 
 import yazcore
+from tests.cli.commands import DEMO, Shell, install, install_zotero, shell
 
 PACKAGE = Path(yazcore.__file__).parent
 CHECKOUT = PACKAGE.parent
@@ -165,10 +167,11 @@ def test_writing_and_plugins_use_the_public_names_alone(folder: Path) -> None:
     assert wrong == []
 
 
-def loaded(code: str, home: Path, *arguments: str) -> set[str]:
-    """The modules that a fresh interpreter loads for some code, as `-X importtime` tells."""
+def loaded(code: str, home: Path, *arguments: str, more: Mapping[str, str] = MappingProxyType({})) -> set[str]:
+    """The modules that a fresh interpreter loads for some code, as `-X importtime` tells; `more` is environment."""
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(home), "YAZ_HOME": str(home / "yaz"), "PYTHONPATH": str(CHECKOUT)
+        "PATH": os.environ["PATH"], "HOME": str(home), "YAZ_HOME": str(home / "yaz"), "PYTHONPATH": str(CHECKOUT),
+        **more,
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", code, *arguments],
@@ -203,27 +206,78 @@ COSTLY = (
 )  # fmt: skip
 """What no listing loads: whole rooms, other people's libraries, and what is small but brings others along."""
 
-LISTINGS = [("plugins",), ("plugins", "--json"), ("show", "typst", "--json"), ("denials", "typst"), ("--help",)]
+LISTINGS = [
+    ("plugins",), ("plugins", "--json"), ("show", "typst", "--json"), ("show", "zotero", "--json"),
+    ("denials", "typst"), ("denials", "demo"), ("--help",),
+]  # fmt: skip
 
-PAGES = [("show", "typst"), ("preview", "typst"), ("diff", "typst", "typst")]
+PAGES = [
+    ("show", "typst"), ("show", "demo"), ("show", "zotero"), ("preview", "typst"), ("preview", "zotero"),
+    ("diff", "typst", "typst"),
+]  # fmt: skip
 """What reads texts, too, and may draw."""
+
+YAZ_COMMAND = "from yazcore.cli import main; main()"
+
+
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """Installed plugins of which none is granted: each needs a word of the user, or of its author."""
+    with shell(tmp_path_factory.mktemp("waiting") / "shell") as made:
+        install(made.site, **DEMO)
+        install(made.site, "broken", provides={}, permissions=None, description=None)
+        install_zotero(made.site)
+        states = {one["id"]: one["state"] for one in made.here("plugins", "--json").json["plugins"]}
+        assert states | {"broken": "refused", "demo": "held", "zotero": "held"} == states
+        yield made
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """Installed plugins of which one may run, one is switched off, and one waits."""
+    with shell(tmp_path_factory.mktemp("decided") / "shell") as made:
+        install(made.site, **DEMO)
+        install(made.site, "other", provides={}, permissions=None)
+        install_zotero(made.site)
+        for command in (("grant", "demo"), ("grant", "other")):
+            assert made.here(*command, "--trusted", "--yes").status == 0
+        assert made.here("disable", "other").status == 0
+        states = {one["id"]: one["state"] for one in made.here("plugins", "--json").json["plugins"]}
+        assert states | {"demo": "allowed", "other": "disabled", "zotero": "held"} == states
+        yield made
 
 
 @pytest.mark.parametrize("arguments", LISTINGS, ids=" ".join)
-def test_a_listing_loads_nothing_costly(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    modules = loaded("from yazcore.cli import main; main()", tmp_path, *arguments)
+def test_a_listing_loads_nothing_costly(arguments: tuple[str, ...], waiting: Shell, tmp_path: Path) -> None:
+    modules = loaded(YAZ_COMMAND, tmp_path, *arguments, more=waiting.environment)
     assert "yazcore.cli" in modules
     assert packages(modules, *COSTLY) == set()
 
 
+@pytest.mark.parametrize("arguments", LISTINGS[:-1], ids=" ".join)
+def test_where_something_is_granted_it_loads_hashlib_too(
+    arguments: tuple[str, ...], decided: Shell, tmp_path: Path
+) -> None:
+    # The texts that were granted are told from others by their digest.
+    modules = loaded(YAZ_COMMAND, tmp_path, *arguments, more=decided.environment)
+    assert "yazcore.cli" in modules
+    assert packages(modules, *COSTLY) <= {"hashlib"}
+
+
 @pytest.mark.parametrize("arguments", PAGES, ids=" ".join)
-def test_a_page_loads_neither_mcp_nor_what_runs_plugins(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    modules = loaded("from yazcore.cli import main; main()", tmp_path, *arguments)
+def test_a_page_loads_neither_mcp_nor_what_runs_plugins(
+    arguments: tuple[str, ...], decided: Shell, tmp_path: Path
+) -> None:
+    modules = loaded(YAZ_COMMAND, tmp_path, *arguments, more=decided.environment)
     assert "fluent.runtime" in modules
     never = ("mcp", "pydantic", "keyring", "filelock", "asyncio", "yazcore.host", "yazcore.activation")
-    assert packages(modules, *never, "yazcore.runtimes", "yazcore.writing.plugins") == set()
+    assert packages(modules, *never, "yazcore.runtimes", "yazcore.granting", "yazcore.writing.plugins") == set()
 
 
-def test_listing_plugins_runs_no_code_of_a_plugin(tmp_path: Path) -> None:
-    modules = loaded("from yazcore.cli import main; main()", tmp_path, "plugins", "--json")
+@pytest.mark.parametrize(
+    "arguments", [("plugins",), ("plugins", "--json"), ("show", "demo"), ("preview", "demo"), ("denials", "demo")],
+    ids=" ".join,
+)  # fmt: skip
+def test_listing_plugins_runs_no_code_of_a_plugin(arguments: tuple[str, ...], decided: Shell, tmp_path: Path) -> None:
+    modules = loaded(YAZ_COMMAND, tmp_path, *arguments, more=decided.environment)
     assert {one for one in modules if one.startswith(("yaz_plugin_", "yazcore.writing.plugins."))} == set()

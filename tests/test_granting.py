@@ -11,8 +11,9 @@ from tests.manifest.samples import good, manifest_of, reading
 from yazcore.capabilities import commands
 from yazcore.capabilities.grants import Grant, Grants
 from yazcore.capabilities.kept import Kept, keep, kept
+from yazcore.capabilities.places import suggestions
 from yazcore.capabilities.standing import granted_set
-from yazcore.granting import commit, isolation_here, plan, revoke, suggestions
+from yazcore.granting import commit, isolation_here, plan, revoke
 from yazcore.home import Home
 from yazcore.installed import Installed
 from yazcore.manifest.messages import files_in, seal

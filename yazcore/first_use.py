@@ -17,8 +17,9 @@ import attrs
 
 from yazcore.capabilities.context import Frame
 from yazcore.capabilities.grants import GrantedSet, Grants
+from yazcore.capabilities.places import suggestions
 from yazcore.capabilities.standing import granted_set
-from yazcore.granting import answered, suggestions
+from yazcore.granting import answered
 from yazcore.installed import Installed
 from yazcore.kinds import Capability, Request
 from yazcore.manifest.messages import Messages

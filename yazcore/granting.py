@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from yazcore.capabilities.commands import Program, at, look_up
 from yazcore.capabilities.commands import chosen as chosen_program
 from yazcore.capabilities.grants import Grant, GrantedSet, Grants, RuntimeName, earlier_of
 from yazcore.capabilities.kept import Kept, forget, keep
+from yazcore.capabilities.places import folder_of, suggestions
 from yazcore.capabilities.standing import granted_set
 from yazcore.installed import Installed
 from yazcore.kinds import Capability, Process
@@ -59,17 +59,6 @@ class Plan:
     def asked(self) -> tuple[Capability, ...]:
         """What the plugin would hold by this grant alone: of one that ships, what is optional."""
         return tuple(one for one in self.granted if one.optional or not self.shipped)
-
-
-def suggestions(manifest: Manifest) -> dict[str, Path | None]:
-    """For each place the manifest names, the first suggested folder that exists, or None."""
-    found: dict[str, Path | None] = {}
-    for capability in manifest.capabilities:
-        place = getattr(capability, "place", None)
-        if place is not None:
-            candidates = (_folder(text) for text in getattr(capability, "suggest", None) or ())
-            found.setdefault(place, next((path for path in candidates if path.is_dir()), None))
-    return found
 
 
 def isolation_here() -> str | None:
@@ -285,11 +274,6 @@ def _not_declared(plugin_id: str, kind: str, declared: Sequence[Capability]) -> 
     )  # fmt: skip
 
 
-def _folder(text: str) -> Path:
-    """A folder as a person writes it. `~stranger` stays as it is, and so is no folder."""
-    return Path(os.path.expanduser(text))
-
-
 def _bind(
     manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[str, str], trusted: bool
 ) -> dict[str, str]:
@@ -306,7 +290,7 @@ def _bind(
     bound = {}
     for name, suggestion in known.items():
         if name in places:
-            folder = _folder(places[name])
+            folder = folder_of(places[name])
             if not folder.is_dir():
                 raise YazError("place-missing", f"the folder for {name!r} is not there", "give a folder that exists")
         elif name not in needed:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from yazcore.capabilities.grants import Grants
+from yazcore.capabilities.places import suggestions
 from yazcore.capabilities.standing import granted_set
 from yazcore.cli.output import columns, format_options, harmless, paragraph, print_json, safe_mode_option, say
 from yazcore.control import running
@@ -158,8 +159,6 @@ def grant_command(plugin_id: str, manifest: Manifest | None, trusted: bool = Fal
 
     `trusted`: it can only run so, or the user has chosen that before.
     """
-    from yazcore.granting import suggestions
-
     places = {} if manifest is None else suggestions(manifest)
     unbound = [f" --place {name}=FOLDER" for name, folder in places.items() if folder is None]
     return f"yaz grant {plugin_id}{' --trusted' if trusted else ''}{''.join(unbound)}"
