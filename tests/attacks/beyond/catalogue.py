@@ -292,16 +292,22 @@ INSTALLS: tuple[Attack, ...] = tuple(
         ("an_entry_point_of_pygments: refused", "refused distribution-foreign-group"),
         ("an_entry_point_of_pygments: run", "not run"),
         ("a_module_of_others: refused", "refused distribution-stray-file"),
-        ("a_module_of_others: run", "not run"),
+        ("a_module_of_others: run", OPEN),
         ("a_script_named_yaz: refused", "refused distribution-script-taken"),
-        ("a_script_named_yaz: run", "not run"),
+        ("a_script_named_yaz: run", OPEN),
         ("a_dependencys_startup_file: run", OPEN),
         ("a_dependencys_entry_points: run", "not run"),
+        ("a_dependencys_module_of_others: run", OPEN),
+        ("a_dependencys_script_named_yaz: run", OPEN),
     )
 )
 
 PRECEDES: Mapping[str, str] = {
     "a_startup_file: run": "pip has put it there, and every Python runs it at its start; the plugin is refused",
+    "a_module_of_others: run": "pip overwrites what lies there, and whoever loads the module runs it; it is refused",
+    "a_script_named_yaz: run": "pip has replaced the command, and whoever types it runs the plugin's",
     "a_dependencys_startup_file: run": "the same of a library: it is ordinary installed code",
+    "a_dependencys_module_of_others: run": "the same of a library, which nobody refuses",
+    "a_dependencys_script_named_yaz: run": "the same of a library, which nobody refuses",
 }
 """What works because it happens before yaz does: by plain `pip install`. `yaz install` keeps a plugin to itself."""
