@@ -126,16 +126,30 @@ class Process:
 
     def children(self) -> list[int]:
         """The processes that it has started and that still run."""
-        found: list[int] = []
-        for task in Path(f"/proc/{self.pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                found += map(int, (task / "children").read_text().split())
+        return _children(self.pid)
+
+    def descendants(self) -> set[int]:
+        """Its children, and theirs."""
+        found: set[int] = set()
+        pending = self.children()
+        while pending:
+            pid = pending.pop()
+            found.add(pid)
+            pending += _children(pid)
         return found
 
     def kill(self) -> None:
         if self._popen.poll() is None:
             self._popen.kill()
         self.end()
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 class Shell:
@@ -172,9 +186,9 @@ class Shell:
         """Run the command to its end."""
         return self.start(*arguments, **options).end()
 
-    def serve(self, *arguments: str) -> Served:
+    def serve(self, *arguments: str, **options: Any) -> Served:
         """Start `yaz serve --json`, and wait until it is ready."""
-        process = self.start("serve", "--json", *arguments)
+        process = self.start("serve", "--json", *arguments, **options)
         ready = json.loads(process.line())
         process.stay()
         return Served(process, **ready)

@@ -7,12 +7,25 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import DEMO, ENDLESS, Done, Served, Shell, install, install_zotero, until, wait_for_end
+from tests.cli.commands import (
+    DEMO,
+    ENDLESS,
+    Done,
+    Process,
+    Served,
+    Shell,
+    install,
+    install_zotero,
+    until,
+    wait_for_end,
+)
 from tests.writing.worlds import write
+from yazcore.capabilities.grants import RuntimeName
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -96,20 +109,53 @@ def _process_list() -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("number", ENDINGS, ids=lambda number: number.name)
-def test_a_signal_ends_all_of_it_a_compilation_too(demo: Shell, tmp_path: Path, number: signal.Signals) -> None:
-    endless = write(tmp_path / "endless", {"main.typ": ENDLESS})
-    served = demo.serve(str(endless))
+@pytest.fixture
+def granted(yaz: Shell, runtime: RuntimeName) -> Shell:
+    """A shell with the plugin `demo`, granted to run in each runtime in turn."""
+    install(yaz.site, **DEMO)
+    done = yaz.here("grant", "demo", "--yes", *(["--trusted"] if runtime == "trusted" else []))
+    if "[isolated-unavailable]" in done.err:
+        pytest.skip(done.err)
+    assert done.status == 0, done.err
+    return yaz
+
+
+def ended_by(end: Callable[[Process], None], shell: Shell, served: Served, workers: int) -> None:
+    """What is so when a serving yaz is told to end while it compiles, with its plugin's processes beside it."""
+    before = served.process.descendants()
+    assert len(before) == workers
     served.calling("compile", projectId=served.project_id)
-    (child,) = until(served.process.children)
-    served.process.signal(number)
+    processes = before | until(lambda: served.process.descendants() - before)
+    end(served.process)
     done = served.process.end()
     assert done.status == 0
     assert [line for line in done.err.splitlines() if not line.startswith("noise: ")] == []
-    assert not demo.home.path("run.json").exists()
+    assert not shell.home.path("run.json").exists()
     assert served.refuses
-    assert (demo.home.plugin_data("demo") / "unloaded").exists()
-    wait_for_end(child)
+    assert (shell.home.plugin_data("demo") / "unloaded").exists()
+    for process in processes:
+        wait_for_end(process)
+
+
+WORKERS = {"trusted": 0, "isolated": 2}
+"""How many processes a plugin brings: isolated its own, and the one that it comes from."""
+
+
+@pytest.mark.parametrize("number", ENDINGS, ids=lambda number: number.name)
+def test_a_signal_ends_all_of_it_a_compilation_too(
+    granted: Shell, tmp_path: Path, runtime: RuntimeName, number: signal.Signals
+) -> None:
+    served = granted.serve(str(write(tmp_path / "endless", {"main.typ": ENDLESS})))
+    ended_by(lambda process: process.signal(number), granted, served, WORKERS[runtime])
+
+
+def test_ctrl_c_that_reaches_its_children_too_ends_it_no_less_cleanly(
+    granted: Shell, tmp_path: Path, runtime: RuntimeName
+) -> None:
+    # A terminal sends it to every process of the group in the foreground.
+    endless = write(tmp_path / "endless", {"main.typ": ENDLESS})
+    served = granted.serve(str(endless), process_group=0)
+    ended_by(lambda process: os.killpg(process.pid, signal.SIGINT), granted, served, WORKERS[runtime])
 
 
 def test_nohup_lets_it_outlive_the_terminal(yaz: Shell, thesis: Path) -> None:
