@@ -22,7 +22,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import yazcore
+from yazcore.capabilities.grants import RuntimeName
 from yazcore.check import Report, check_target
+from yazcore.granting import isolation_here
 from yazcore.writing.contract import YAZ
 
 CHECKOUT = Path(yazcore.__file__).parent.parent
@@ -107,9 +109,11 @@ def plugins(baked: Baked) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def serving(baked: Baked) -> Iterator[dict[str, Any]]:
-    """`yaz serve --json` with the plugin granted; gives the line that it prints."""
-    baked.run(*YAZ_COMMAND, "grant", "word-count", "--trusted", "--yes")
+def serving(baked: Baked, runtime: RuntimeName) -> Iterator[dict[str, Any]]:
+    """`yaz serve --json` with the plugin granted, in each runtime in turn; gives the line that it prints."""
+    if runtime == "isolated" and (why := isolation_here()) is not None:
+        pytest.skip(why)
+    baked.run(*YAZ_COMMAND, "grant", "word-count", "--yes", *(["--trusted"] if runtime == "trusted" else []))
     with tempfile.TemporaryFile("w+") as errors:
         server = subprocess.Popen(
             (*YAZ_COMMAND, "serve", "--json"),
@@ -130,7 +134,10 @@ def serving(baked: Baked) -> Iterator[dict[str, Any]]:
                 server.stdout.close()
 
 
-def test_an_agent_calls_its_tool_over_http(serving: dict[str, Any]) -> None:
+def test_an_agent_calls_its_tool_over_http(baked: Baked, serving: dict[str, Any], runtime: RuntimeName) -> None:
+    (running,) = [one for one in plugins(baked) if one["id"] == "word-count"]
+    assert (running["state"], running["runtime"]) == ("active", runtime)
+
     async def talk() -> None:
         headers = {"Authorization": f"Bearer {serving['token']}"}
         async with (
