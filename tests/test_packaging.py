@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,31 @@ def lines(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
 
 
+def pins(path: Path) -> dict[str, str]:
+    """The version of each distribution that a list pins for the Python that runs, and those of the lists it names."""
+    found: dict[str, str] = {}
+    for line in lines(path):
+        if line.startswith("-r "):
+            found |= pins(path.parent / line.removeprefix("-r "))
+        elif (one := Requirement(line)).marker is None or one.marker.evaluate():
+            found[canonicalize_name(one.name)] = next(iter(one.specifier)).version
+    return found
+
+
+def needed(names: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
+    """What installed distributions need in the Python that runs, and what that needs: who asks, and for what."""
+    pending = [(name, "") for name in names]
+    seen = set(pending)
+    while pending:
+        name, extra = pending.pop()
+        for one in map(Requirement, requires(name) or ()):
+            if one.marker is None or one.marker.evaluate({"extra": extra}):
+                yield name, one
+                asked = {(canonicalize_name(one.name), extra) for extra in ("", *one.extras)} - seen
+                pending += asked
+                seen |= asked
+
+
 @pytest.mark.parametrize(("folder", "name"), [(PROJECTS[0], "yazcore"), (PROJECTS[1], "yaz-plugin-zotero")])
 def test_a_distribution_is_built_by_hatchling_for_python_3_11_and_is_free(folder: Path, name: str) -> None:
     described = project(folder)
@@ -38,10 +65,16 @@ def test_a_distribution_is_built_by_hatchling_for_python_3_11_and_is_free(folder
     assert (folder / package / "py.typed").exists()
 
 
-def test_types_and_warnings_are_checked_strictly() -> None:
-    tools = project(CHECKOUT)["tool"]
-    assert tools["mypy"]["strict"] is True
-    assert tools["pytest"]["ini_options"]["filterwarnings"] == ["error"]
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)
+def test_types_are_checked_strictly(folder: Path) -> None:
+    checked = project(folder)["tool"]["mypy"]
+    assert checked["strict"] is True
+    assert checked["packages"] == project(folder)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert [one["module"] for one in checked["overrides"] if set(one) != {"module", "ignore_missing_imports"}] == []
+
+
+def test_warnings_are_errors() -> None:
+    assert project(CHECKOUT)["tool"]["pytest"]["ini_options"]["filterwarnings"] == ["error"]
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.name)
@@ -57,6 +90,19 @@ def test_every_requirement_is_pinned_and_none_says_from_where(path: Path) -> Non
     assert not re.search(r"https?://|--|@", path.read_text())
 
 
+@pytest.mark.parametrize("name", ["run.txt", "dev.txt"])
+def test_what_is_pinned_needs_nothing_that_is_not(name: str) -> None:
+    pinned = pins(CHECKOUT / "requirements" / name)
+    missing = [f"{who} needs {one}" for who, one in needed(pinned) if canonicalize_name(one.name) not in pinned]
+    assert missing == []
+    others = [
+        f"{who} needs {one}, pinned is {pinned[canonicalize_name(one.name)]}"
+        for who, one in needed(pinned)
+        if not one.specifier.contains(pinned[canonicalize_name(one.name)], prereleases=True)
+    ]
+    assert others == []
+
+
 @pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)
 def test_what_is_pinned_is_what_the_distributions_ask_for(folder: Path) -> None:
     pinned = {
@@ -64,7 +110,7 @@ def test_what_is_pinned_is_what_the_distributions_ask_for(folder: Path) -> None:
         for one in map(Requirement, lines(CHECKOUT / "requirements" / "run.txt"))
     }
     described = project(folder)["project"]
-    asked = list(described["dependencies"])
+    asked = [*project(folder)["build-system"]["requires"], *described["dependencies"]]
     for extra in described.get("optional-dependencies", {}).values():
         asked += extra
     for one in map(Requirement, asked):
