@@ -37,7 +37,7 @@ _HOMES = {
     "yazcore.paging": ("Cursors",),
     "yazcore.parts": ("Ask", "Audio", "Embedded", "Form", "Image", "Message", "Roots", "Sample"),
     "yazcore.permissions": (
-        "GLOBAL", "OWNER", "PROJECT", "PermissionGrant", "Permits", "Principal", "ScopeKind", "may",
+        "GLOBAL", "OWNER", "PROJECT", "GrantsOf", "PermissionGrant", "Permits", "Principal", "ScopeKind", "may",
     ),
     "yazcore.plugin_status": ("PluginStatus",),
     "yazcore.serving": ("Serving",),
@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from yazcore.permissions import GLOBAL as GLOBAL
     from yazcore.permissions import OWNER as OWNER
     from yazcore.permissions import PROJECT as PROJECT
+    from yazcore.permissions import GrantsOf as GrantsOf
     from yazcore.permissions import PermissionGrant as PermissionGrant
     from yazcore.permissions import Permits as Permits
     from yazcore.permissions import Principal as Principal

@@ -49,7 +49,7 @@ from yazcore.manifest.messages import Messages
 from yazcore.marks import read_marks
 from yazcore.mcp import help as catalogue_help
 from yazcore.mcp.client.servers import Servers
-from yazcore.permissions import OWNER, Decision, Permits, Principal
+from yazcore.permissions import OWNER, Decision, GrantsOf, Permits, Principal
 from yazcore.plugin_context import make_context, setting_violations, settings_of
 from yazcore.plugin_folders import plugin_folders
 from yazcore.plugin_status import NOT_POSSIBLE, PluginStatus
@@ -97,6 +97,8 @@ class Host:
     * `resolve`: per scope kind, the function that gives what an id names, or None; a scope kind may say it itself.
     * `permits`: whether a principal may do something, asked on each call, where grants are kept elsewhere (in the
       application's own database); None: the grants that each principal carries.
+    * `grants_of`: what that database has of a principal, for `permissions_document`; it decides nothing. Without it the
+      document says which rights it cannot list.
     * `locale`: the language of what people and models read, fixed here.
     * `discover`: whether installed plugins are looked for, those in folders of their own (`yaz install`) included.
     * `ask`: asks the user for what a plugin declares as optional, at its first use; None: it is refused then.
@@ -113,6 +115,7 @@ class Host:
         builtin: Sequence[Path] = (),
         resolve: Mapping[str, Callable[[str], Any]] | None = None,
         permits: Permits | None = None,
+        grants_of: GrantsOf | None = None,
         locale: str = "en-US",
         discover: bool = True,
         ask: AskUser | None = None,
@@ -144,7 +147,9 @@ class Host:
         self._abandoned = Abandoned()
         self._lock = threading.RLock()
         self.skipped: tuple[Skipped, ...] = ()
-        self._decision = Decision(kinds=contract.scope_kinds, everyone=contract.everyone, permits=permits)
+        self._decision = Decision(
+            kinds=contract.scope_kinds, everyone=contract.everyone, permits=permits, grants_of=grants_of
+        )
         self.gate = Gate(
             contract=contract,
             catalogue=self.catalogue,
@@ -418,8 +423,11 @@ class Host:
     def permissions_document(self) -> dict[str, Any]:
         """Who asks, and what they may do: `yaz://permissions` (S-41)."""
         asking, actions = self._asking(), self.catalogue.now.actions
-        everywhere = self._decision.everywhere(asking, actions, actions)
-        return catalogue_help.permissions_document(asking, actions, everywhere)
+        decision = self._decision
+        everywhere = decision.everywhere(asking, actions, actions)
+        return catalogue_help.permissions_document(
+            asking, actions, everywhere, decision.granted(asking), decision.unlisted(asking)
+        )
 
     def _asking(self) -> Principal:
         frame = current.get()

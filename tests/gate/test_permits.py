@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tests.hosts.console import CLUSTER, CONTRACT
+from tests.hosts.console import CLUSTER, CONTRACT, console
 from tests.hosts.running import HEAD, ONE, call, outcomes
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import OWNER, Host, Principal, ProtocolFault
@@ -209,3 +210,16 @@ def test_what_may_be_done_everywhere_is_asked_off_the_loop_too(bench: Bench) -> 
     assert asyncio.run(bench.host.gate.everywhere(ANNA)) == {"demo:write"}
     assert asyncio.run(bench.host.gate.everywhere(OWNER)) == {"demo:read", "demo:write"}
     assert {one.partition("-1")[0] for one in bench.database.asked} == {"yaz-permissions"}
+
+
+def test_a_host_that_does_not_list_its_rows_says_what_is_not_listed(home: Home) -> None:
+    host = console(home, permits=lambda principal, action, scope, scope_id: True)
+    try:
+        host.activate()
+        content = asyncio.run(host.gate.read_resource(ANNA, "console://permissions"))
+    finally:
+        host.close()
+    document = json.loads(content.data)
+    assert [one["permission"] for one in document["permissions"]] == ["console:look", "console:see"]
+    note = "What you may do in one cluster is decided on each call; list_clusters shows the ids there are for you."
+    assert document["notListed"] == [{"scope": "cluster", "note": note}]

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
 
 from tests.mcp.serving import served
-from yazcore import Host, Principal
+from yazcore import Host, PermissionGrant, Principal
 from yazcore.mcp.asgi import asgi
 
 TABLES = """
@@ -91,6 +91,12 @@ class Users:
                 (principal.name, action, f"{plugin}:*", scope, scope_id, scope_id),
             )
             return bool(found.fetchone()[0])
+
+    def grants_of(self, principal: Principal) -> list[PermissionGrant]:
+        """The rows of a user, for the user to see."""
+        with self._rows() as rows:
+            found = rows.execute("SELECT permission, scope, scope_id FROM grants WHERE user = ?", (principal.name,))
+            return [PermissionGrant(*row) for row in found]
 
 
 def _digest(token: str) -> str:

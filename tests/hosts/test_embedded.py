@@ -141,7 +141,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     document = manifest("acme", provides=PROVIDES, permissions=PERMISSIONS)
     clusters = {ONE: Cluster(ONE, "one"), TWO: Cluster(TWO, "two")}
     with plugin_folder(folder, document, CODE) as package:
-        host = console(Home(folder / "home"), clusters, (package,), permits=users.permits)
+        host = console(Home(folder / "home"), clusters, (package,), permits=users.permits, grants_of=users.grants_of)
         assert [status.state for status in host.activate()] == ["active", "active"]
         yield Bench(host, users, package)
         host.close()
@@ -327,6 +327,22 @@ async def test_the_permission_of_a_plugin_that_is_off_grants_nothing(bench: Benc
     finally:
         bench.host.switch("acme", True)
     assert not (await bench.stats(token, ONE))["result"]["isError"]
+
+
+async def test_a_user_reads_what_it_may_do_and_where(bench: Bench) -> None:
+    """S-41: the rows of the application's database, in the scopes they are for."""
+    token = bench.user(
+        ("acme:read", "cluster", ONE), ("acme:*", "environment", "staging"), ("gone:read", "cluster", ONE)
+    )
+    read = await bench.ask(token, "resources/read", uri="console://permissions")
+    told = json.loads(read["result"]["contents"][0]["text"])
+    assert told["permissions"] == [
+        {"permission": "console:look", "scope": "global", "scopeId": None},
+        {"permission": "acme:read", "scope": "cluster", "scopeId": ONE},
+        {"permission": "acme:admin", "scope": "environment", "scopeId": "staging"},
+        {"permission": "acme:read", "scope": "environment", "scopeId": "staging"},
+    ]
+    assert "notListed" not in told
 
 
 # --- errors, SA-19, SB-18 to SB-20 ------------------------------------------------------------------------------------

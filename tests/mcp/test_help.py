@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from yazcore.catalogue import ActiveTool
 from yazcore.declarations import Param, ToolDeclaration
 from yazcore.mcp.help import NEXT, help_for, instructions, permissions_document, tools_document
-from yazcore.permissions import OWNER, PermissionGrant, Principal
+from yazcore.permissions import OWNER, PROJECT, PermissionGrant, Principal
 
 
 def active(name: str, plugin: str = "demo", **declared: Any) -> ActiveTool:
@@ -68,7 +70,7 @@ def test_all_tools_are_told_in_the_same_words_as_one() -> None:
 
 
 def test_the_owner_holds_everything_that_is_declared() -> None:
-    assert permissions_document(OWNER, ACTIONS, ACTIONS) == {
+    assert permissions_document(OWNER, ACTIONS, ACTIONS, ()) == {
         "principal": "owner", "owner": True,
         "permissions": [{"permission": action, "scope": "global", "scopeId": None} for action in ACTIONS],
         "tools": None, "readOnly": False,
@@ -83,7 +85,7 @@ def test_a_principal_holds_what_its_grants_name_among_what_is_declared() -> None
             PermissionGrant("gone:read"), PermissionGrant("*"),
         ),
     )  # fmt: skip
-    assert permissions_document(anna, ACTIONS, {"yaz:read"}) == {
+    assert permissions_document(anna, ACTIONS, {"yaz:read"}, anna.grants) == {
         "principal": "anna", "owner": False,
         "permissions": [
             {"permission": "yaz:read", "scope": "global", "scopeId": None},
@@ -92,6 +94,16 @@ def test_a_principal_holds_what_its_grants_name_among_what_is_declared() -> None
         ],
         "tools": ["demo__cite", "demo__find"], "readOnly": True,
     }  # fmt: skip
+
+
+def test_scopes_in_which_nothing_can_be_listed_are_named() -> None:
+    kinds = [PROJECT, attrs.evolve(PROJECT, source="")]
+    document = permissions_document(Principal(name="anna"), ACTIONS, (), (), kinds)
+    note = "What you may do in one project is decided on each call"
+    assert document["notListed"] == [
+        {"scope": "project", "note": f"{note}; list_projects shows the ids there are for you."},
+        {"scope": "project", "note": f"{note}."},
+    ]
 
 
 def test_the_instructions_name_each_tool_and_how_many_may_be_called() -> None:

@@ -97,3 +97,32 @@ def test_everywhere_is_what_may_be_done_in_every_scope() -> None:
     anna = attrs.evolve(ANNA, grants=(*ANNA.grants, PermissionGrant("demo:write")))
     assert decision.everywhere(anna, DECLARED, DECLARED) == {"demo:write", "yaz:look"}
     assert decision.everywhere(OWNER, DECLARED, DECLARED) == DECLARED
+
+
+def test_the_grants_to_show_are_those_that_count() -> None:
+    here = PermissionGrant("demo:read", "cluster", "c1")
+    anna = attrs.evolve(ANNA, grants=(*ANNA.grants, here))
+    rows = [PermissionGrant("demo:write", "cluster", "c2")]
+    cluster = ScopeKind(name="cluster", argument="clusterId", parse=str)
+    deciding = attrs.evolve(cluster, may=lambda *question: True)
+
+    def no(*question: Any) -> bool:
+        return False
+
+    assert Decision(kinds=(*KINDS, cluster)).granted(anna) == anna.grants
+    assert Decision(kinds=(*KINDS, deciding)).granted(anna) == ANNA.grants
+    assert Decision(kinds=KINDS, permits=no).granted(anna) == ()
+    assert Decision(kinds=KINDS, permits=no, grants_of=lambda who: rows).granted(anna) == tuple(rows)
+
+
+def test_kinds_of_which_only_a_call_can_tell_are_named() -> None:
+    cluster = ScopeKind(name="cluster", argument="clusterId", parse=str, may=lambda *question: True)
+
+    def no(*question: Any) -> bool:
+        return False
+
+    assert Decision(kinds=KINDS).unlisted(ANNA) == ()
+    assert Decision(kinds=(*KINDS, cluster)).unlisted(ANNA) == (cluster,)
+    assert Decision(kinds=KINDS, permits=no).unlisted(ANNA) == (PROJECT,)
+    assert Decision(kinds=KINDS, permits=no).unlisted(OWNER) == ()
+    assert Decision(kinds=KINDS, permits=no, grants_of=lambda who: []).unlisted(ANNA) == ()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from yazcore.catalogue import ActiveTool
-from yazcore.permissions import Principal
+from yazcore.permissions import PermissionGrant, Principal, ScopeKind
 
 NEXT = "help with a topic (a tool's name) explains one tool in full."
 
@@ -37,27 +37,34 @@ def tools_document(tools: Iterable[ActiveTool]) -> dict[str, Any]:
 
 
 def permissions_document(
-    principal: Principal, actions: Collection[str], everywhere: Collection[str]
+    principal: Principal,
+    actions: Collection[str],
+    everywhere: Collection[str],
+    granted: Iterable[PermissionGrant],
+    unlisted: Iterable[ScopeKind] = (),
 ) -> dict[str, Any]:
     """Who the caller is and what it may do: `everywhere`, then what it was granted in one kind of scope or one scope.
 
-    Permissions that nobody active declares (`actions`) grant nothing and are left out. Where the host keeps grants
-    elsewhere, only what may be done everywhere is known.
+    Permissions that nobody active declares (`actions`) grant nothing and are left out. `unlisted` are the kinds of
+    scope of which only a call can tell: the host's own code decides there, and lists nothing.
     """
     held = [{"permission": action, "scope": "global", "scopeId": None} for action in sorted(everywhere)]
     held += [
         {"permission": action, "scope": grant.scope, "scopeId": grant.scope_id}
-        for grant in principal.grants
+        for grant in granted
         for action in sorted(set(actions) - set(everywhere))
         if grant.scope != "global" and grant.names(action)
     ]
-    return {
+    document = {
         "principal": principal.name,
         "owner": principal.owner,
         "permissions": held,
         "tools": None if principal.tools is None else sorted(principal.tools),
         "readOnly": principal.read_only,
     }
+    if notes := [_unlisted(kind) for kind in unlisted]:
+        document["notListed"] = notes
+    return document
 
 
 def instructions(
@@ -113,3 +120,8 @@ def _short(tool: ActiveTool) -> dict[str, Any]:
         "permission": tool.declaration.permission,
         "scope": tool.declaration.scope,
     }
+
+
+def _unlisted(kind: ScopeKind) -> dict[str, str]:
+    source = f"; {kind.source} shows the ids there are for you" if kind.source else ""
+    return {"scope": kind.name, "note": f"What you may do in one {kind.name} is decided on each call{source}."}

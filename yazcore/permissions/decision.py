@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import attrs
 
-from yazcore.permissions.principals import Principal, may
+from yazcore.permissions.principals import PermissionGrant, Principal, may
 from yazcore.permissions.scopes import ScopeKind
 
 Permits = Callable[[Principal, str, str, str | None], bool]
@@ -16,6 +16,13 @@ The id is None for `global`, and where the question is about every scope of the 
 any thread, may take its time, and answers True or False; anything but True is no.
 """
 
+GrantsOf = Callable[[Principal], Iterable[PermissionGrant]]
+"""What a host's own place has of a principal: only shown to it (S-41), never what decides.
+
+A scope that is no kind of the contract's (`environment`) is shown as it stands. It is asked from any thread, and may
+take its time.
+"""
+
 
 @attrs.frozen(kw_only=True)
 class Decision:
@@ -23,11 +30,13 @@ class Decision:
 
     * `everyone`: actions that every principal has everywhere, so that nobody is lost: looking around.
     * `permits`: asked in place of the principal's own grants; None where those count.
+    * `grants_of`: what there is to show of that; None where the host does not say.
     """
 
     kinds: tuple[ScopeKind, ...]
     everyone: frozenset[str] = frozenset()
     permits: Permits | None = None
+    grants_of: GrantsOf | None = None
 
     def asks_elsewhere(self, kind: ScopeKind) -> bool:
         """Whether the answer may take its time: it comes from the host's own code."""
@@ -62,3 +71,18 @@ class Decision:
     def everywhere(self, principal: Principal, actions: Iterable[str], declared: Collection[str]) -> frozenset[str]:
         """Those of the actions that the principal may do in every scope."""
         return frozenset(action for action in actions if self.may(principal, action, "global", None, declared))
+
+    def granted(self, principal: Principal) -> tuple[PermissionGrant, ...]:
+        """The grants that count for the principal, as far as they can be listed. Raises what the host's code raises."""
+        if self.grants_of is not None:
+            return tuple(self.grants_of(principal))
+        if self.permits is not None:
+            return ()
+        deciding = {kind.name for kind in self.kinds if kind.may is not None}
+        return tuple(grant for grant in principal.grants if grant.scope not in deciding)
+
+    def unlisted(self, principal: Principal) -> tuple[ScopeKind, ...]:
+        """The kinds of scope in which only the host's own code knows what the principal may."""
+        if principal.owner or self.grants_of is not None:
+            return ()
+        return tuple(kind for kind in self.kinds if kind.argument is not None and self.asks_elsewhere(kind))
