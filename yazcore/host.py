@@ -35,6 +35,7 @@ from yazcore.capabilities.standing import granted_set
 from yazcore.catalogue import Catalogue
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
+from yazcore.declarations import MAX_RESULT
 from yazcore.departures import Running, There, departures, waiting
 from yazcore.first_use import AskUser, FirstUse
 from yazcore.gate import Approve, Gate, Report
@@ -414,7 +415,9 @@ class Host:
 
     def help(self, topic: str | None = None) -> dict[str, Any]:
         """The tools in short, or one in full, as the caller of this moment may know them (S-38, object-shaped)."""
-        return catalogue_help.help_for(self.gate.tools(self._asking()), topic)
+        own = self.catalogue.now.tools.get("help")
+        budget = own.declaration.max_result if own is not None and own.own else MAX_RESULT
+        return catalogue_help.help_for(self.gate.tools(self._asking()), topic, min(budget, MAX_RESULT))
 
     def tools_document(self) -> dict[str, Any]:
         """Every tool in full: `yaz://tools` (S-40)."""

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import yazcore
 from tests.hosts import console
+from tests.hosts.running import call, running
+from tests.plugins_in_test import tool
 from tests.test_floors import imports
+from yazcore import OWNER, Home
 
 
 def test_a_host_is_built_on_the_public_names_alone() -> None:
@@ -32,3 +35,29 @@ def test_a_cluster_has_one_spelling() -> None:
     assert parse(one) == one
     for text in (one.upper(), f"{{{one}}}", f"urn:uuid:{one}", one.replace("-", ""), f" {one}", f"{one}\n", "", "x"):
         assert parse(text) is None
+
+
+MANY = """
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool(f"tool-{n}", lambda context, arguments: {}) for n in range(500)]
+"""
+
+
+def test_help_names_every_tool_of_a_plugin_that_has_as_many_as_it_may(tmp_path: Path, home: Home) -> None:
+    """S-38 holds with many plugins: the index is a result that fits, and each tool can still be asked about."""
+    provides = {"tools": [tool(f"tool-{n}") for n in range(500)]}
+    messages = {"en-US": f"text = {'A long text. ' * 10}\n"}
+    with running(tmp_path, home, MANY, provides=provides, messages=messages) as host:
+        index = call(host, "help")
+        assert (index.is_error, index.links) == (False, ())
+        assert index.structured is not None
+        named = [one["tool"] for one in index.structured["tools"]["read"]]
+        assert named == [one.exposed for one in host.gate.tools(OWNER)]
+        one = call(host, "help", {"topic": "demo__tool-499"})
+        assert one.structured is not None
+        assert one.structured["tool"]["summary"].startswith("A long text.")

@@ -44,6 +44,14 @@ def test_without_a_topic_there_is_an_index_of_reads_and_writes() -> None:
     assert index["next"] == NEXT
 
 
+def test_an_index_over_its_budget_says_less_of_each_tool_and_names_them_all() -> None:
+    everything = {"tool", "summary", "permission", "scope"}
+    for said, budget in ((everything, 399), (everything - {"summary"}, 398), ({"tool"}, 308), ({"tool"}, 0)):
+        tools = help_for(TOOLS, None, budget)["tools"]
+        assert [entry["tool"] for entry in (*tools["read"], *tools["write"])] == ["demo__find", "help", "demo__cite"]
+        assert all(entry.keys() == said for entry in (*tools["read"], *tools["write"])), budget
+
+
 def test_a_topic_is_one_tool_in_full() -> None:
     assert help_for(TOOLS, " DEMO__Cite ") == {
         "tool": {

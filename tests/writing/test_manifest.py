@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 import yazcore
+from yazcore.catalogue import ActiveTool
+from yazcore.declarations import ToolDeclaration
 from yazcore.manifest.checking import check
 from yazcore.manifest.messages import Messages
 from yazcore.manifest.reading import read
+from yazcore.manifest.schemas import argument_errors, validator
+from yazcore.mcp.help import help_for
+from yazcore.outcomes import encode
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
 FOLDERS = [FOLDER, *SHIPPED]
@@ -37,6 +42,20 @@ def test_what_ships_has_the_version_it_ships_with(folder: Path) -> None:
 def test_every_text_is_there_in_german_too(folder: Path) -> None:
     messages = Messages(folder / "locales")
     assert messages.keys("de") == messages.keys("en-US")
+
+
+def test_the_index_of_a_thousand_tools_with_the_longest_names_fits() -> None:
+    declared = ToolDeclaration(
+        name="x", description_key="x", posture="read", scope="global", permission="demo:read", input_schema={}
+    )
+    tools = [
+        ActiveTool(plugin="demo", exposed=f"demo__{n:042}", declaration=declared, description="A" * 300, own=False)
+        for n in range(1000)
+    ]
+    index, declared_help = help_for(tools, None), TOOLS["help"]
+    assert len(index["tools"]["read"]) == 1000
+    assert argument_errors(validator(declared_help["outputSchema"]), index) == []
+    assert len(encode(index)) <= declared_help["maxResult"]
 
 
 def test_the_tools_are_those_of_the_design() -> None:

@@ -9,23 +9,29 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from yazcore.catalogue import ActiveTool
+from yazcore.declarations import MAX_RESULT
+from yazcore.outcomes import encode
 from yazcore.permissions import PermissionGrant, Principal, ScopeKind
 
 NEXT = "help with a topic (a tool's name) explains one tool in full."
 
+_INDEX = (("tool", "summary", "permission", "scope"), ("tool", "permission", "scope"), ("tool",))
+"""What the index says of each tool, from all there is to say to what must be said."""
 
-def help_for(tools: Iterable[ActiveTool], topic: str | None) -> dict[str, Any]:
-    """The index without a topic; one tool in full with one; the names where the topic is unknown, which is no error."""
+
+def help_for(tools: Iterable[ActiveTool], topic: str | None, budget: int = MAX_RESULT) -> dict[str, Any]:
+    """The index without a topic; one tool in full with one; the names where the topic is unknown, which is no error.
+
+    An index of more than `budget` bytes says less of each tool, never of fewer tools: no summary, then only the name.
+    """
     known = {tool.exposed.lower(): tool for tool in tools}
     wanted = (topic or "").strip().lower()
     if not wanted:
-        return {
-            "tools": {
-                posture: [_short(tool) for tool in known.values() if tool.posture == posture]
-                for posture in ("read", "write")
-            },
-            "next": NEXT,
-        }
+        for parts in _INDEX:
+            index = _index(known.values(), parts)
+            if len(encode(index).encode()) <= budget:
+                break
+        return index
     if (tool := known.get(wanted)) is not None:
         return {"tool": full_entry(tool)}
     return {"unknown": topic, "tools": sorted(tool.exposed for tool in known.values()), "next": NEXT}
@@ -113,13 +119,24 @@ def full_entry(tool: ActiveTool) -> dict[str, Any]:
     }
 
 
-def _short(tool: ActiveTool) -> dict[str, Any]:
+def _index(tools: Collection[ActiveTool], parts: tuple[str, ...]) -> dict[str, Any]:
     return {
+        "tools": {
+            posture: [_short(tool, parts) for tool in tools if tool.posture == posture]
+            for posture in ("read", "write")
+        },
+        "next": NEXT,
+    }
+
+
+def _short(tool: ActiveTool, parts: tuple[str, ...]) -> dict[str, Any]:
+    said = {
         "tool": tool.exposed,
         "summary": tool.description,
         "permission": tool.declaration.permission,
         "scope": tool.declaration.scope,
     }
+    return {part: said[part] for part in parts}
 
 
 def _unlisted(kind: ScopeKind) -> dict[str, str]:
