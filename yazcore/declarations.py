@@ -55,7 +55,7 @@ class Param:
 
 @attrs.frozen(kw_only=True)
 class Effect:
-    """What a write does: hints for clients, never an authorisation (G22)."""
+    """What a call does: hints for clients, never an authorisation (G22)."""
 
     destructive: bool = False
     idempotent: bool = False

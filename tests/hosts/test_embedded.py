@@ -391,6 +391,13 @@ async def test_the_document_of_tools_is_what_help_gives(bench: Bench) -> None:
         assert entry["name"] in discovered["result"]["instructions"]
 
 
+async def test_the_hosts_reads_say_that_they_leave_nothing_behind(bench: Bench) -> None:
+    """S-38: help is read-only, idempotent, not destructive, closed world."""
+    listed = {one["name"]: one for one in (await bench.ask(bench.user(), "tools/list"))["result"]["tools"]}
+    said = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    assert listed["help"]["annotations"] == listed["list_clusters"]["annotations"] == said
+
+
 async def test_the_list_is_the_same_with_and_without_the_permission(bench: Bench) -> None:
     with_it, without = bench.user(("acme:*",)), bench.user()
     lists = [await bench.ask(token, "tools/list") for token in (with_it, without)]

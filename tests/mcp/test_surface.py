@@ -62,7 +62,10 @@ def test_tool_object_shows_an_output_schema_only_where_one_is_declared() -> None
     [
         (READ, {"readOnlyHint": True}),
         (WRITE, {"readOnlyHint": False}),
-        (attrs.evolve(READ, effect=Effect(external=True)), {"readOnlyHint": True, "openWorldHint": True}),
+        (
+            attrs.evolve(READ, effect=Effect(idempotent=True, external=True)),
+            {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": True},
+        ),
         (
             attrs.evolve(WRITE, effect=Effect(destructive=True)),
             {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": False},

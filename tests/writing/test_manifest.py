@@ -17,6 +17,7 @@ from yazcore.manifest.messages import Messages
 from yazcore.manifest.reading import read
 from yazcore.manifest.schemas import argument_errors, validator
 from yazcore.mcp.help import help_for
+from yazcore.mcp.surface import hints
 from yazcore.outcomes import encode
 from yazcore.writing.contract import FOLDER, SHIPPED, YAZ
 
@@ -42,6 +43,20 @@ def test_what_ships_has_the_version_it_ships_with(folder: Path) -> None:
 def test_every_text_is_there_in_german_too(folder: Path) -> None:
     messages = Messages(folder / "locales")
     assert messages.keys("de") == messages.keys("en-US")
+
+
+def test_every_tool_says_what_its_effect_is() -> None:
+    """S-38 of help, and of whatever else reads: nothing is lost, twice is as once, nothing leaves the machine."""
+    quiet = {"destructive": False, "idempotent": True, "external": False}
+    assert {name for name, tool in TOOLS.items() if tool["effect"] == quiet} == {
+        "compile", "help", "list_diagnostics", "list_projects", "open_project", "read_document", "read_outline"
+    }  # fmt: skip
+    manifest = read((FOLDER / "manifest.json").read_bytes(), YAZ, own=True).manifest
+    assert manifest is not None
+    declared = {tool.name: tool for tool in manifest.provides.tools}
+    assert hints(declared["help"]) == {
+        "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False
+    }  # fmt: skip
 
 
 def test_the_index_of_a_thousand_tools_with_the_longest_names_fits() -> None:

@@ -59,7 +59,7 @@ class Entry:
 
 @attrs.frozen(kw_only=True)
 class Tool(Entry):
-    """A tool. `hints` are the annotations of MCP (`readOnlyHint`), `effect` what a manifest says of a write."""
+    """A tool. `hints` are the annotations of MCP (`readOnlyHint`), `effect` what a manifest says of a call."""
 
     section = "tools"
 

@@ -110,7 +110,7 @@ TEXTS: Mapping[type, Mapping[str, str]] = {
         "input_schema": "The JSON Schema (2020-12) of its arguments, an object. Published, and asked of each call.",
         "output_schema": "The JSON Schema (2020-12) of its structured result, an object.",
         "params": "Notes on properties of the arguments, for help.",
-        "effect": "What a write does: hints for clients.",
+        "effect": "What a call does: hints for clients.",
         "approval": "Whether the user is asked before each call; the operator may raise it.",
         "deadline_seconds": "How long a call may take, in seconds.",
         "max_result": "The most bytes of text that a result may have.",
@@ -123,7 +123,7 @@ TEXTS: Mapping[type, Mapping[str, str]] = {
         "note": "What it is for.",
     },
     Effect: {
-        "": "What a write does.",
+        "": "What a call does.",
         "destructive": "Whether something may be lost.",
         "idempotent": "Whether a second call with the same arguments changes nothing more.",
         "external": "Whether it reaches beyond this machine.",

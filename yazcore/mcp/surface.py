@@ -40,14 +40,12 @@ def hints(declaration: ToolDeclaration, posture: Posture | None = None) -> dict[
     """The hints of a tool, from the posture that counts (None: the declared one) and its effect (T-10).
 
     Never an authorisation. What the author has not said is left out, so that a client assumes the worst, as MCP wants
-    it. Nothing is read-only and destructive at once.
+    it. Nothing is read-only and destructive at once: reading a manifest refuses that (`tool-effect`).
     """
-    reads = (posture or declaration.posture) == "read"
-    said = {"readOnlyHint": reads}
+    said = {"readOnlyHint": (posture or declaration.posture) == "read"}
     if declaration.effect is not None:
-        if not reads:
-            said["destructiveHint"] = declaration.effect.destructive
-            said["idempotentHint"] = declaration.effect.idempotent
+        said["destructiveHint"] = declaration.effect.destructive
+        said["idempotentHint"] = declaration.effect.idempotent
         said["openWorldHint"] = declaration.effect.external
     return said
 
