@@ -8,12 +8,16 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mcp_types import jsonrpc_message_adapter
 
 from tests.mcp.serving import ACCEPT, accepted, http, listening, modern
 from yazcore import Host
 from yazcore.mcp.asgi import HEADER_BYTES
 from yazcore.mcp.listener import Address
 from yazcore.mcp.server import BODY_BYTES
+from yazcore.mcp.sessions import is_message
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +40,29 @@ async def anyone() -> AsyncIterator[httpx2.AsyncClient]:
 async def owner(address: Address) -> AsyncIterator[httpx2.AsyncClient]:
     async with http(address.token) as client:
         yield client
+
+
+OLDER = {"Accept": ACCEPT, "MCP-Protocol-Version": "2025-11-25"}
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}  # fmt: skip
+
+
+@pytest.fixture
+async def session(owner: httpx2.AsyncClient, address: Address) -> dict[str, str]:
+    """The headers of a request in an open session of the older era."""
+    opened = await owner.post(address.url, json=INITIALIZE, headers={"Accept": ACCEPT})
+    headers = {**OLDER, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    await owner.post(address.url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers)
+    return headers
+
+
+@pytest.fixture(params=["newer era", "older era", "older era, no session"])
+def spoken(request: pytest.FixtureRequest, session: dict[str, str]) -> dict[str, str]:
+    """The headers of a call, in each way it may be sent."""
+    by_name: dict[str, dict[str, str]] = {"newer era": CALL["headers"], "older era": session}
+    return {**by_name.get(request.param, OLDER), "Content-Type": "application/json"}
 
 
 def with_headers(request: dict[str, Any], *headers: tuple[str, str]) -> dict[str, Any]:
@@ -213,12 +240,57 @@ async def test_large_headers_are_refused(owner: httpx2.AsyncClient, address: Add
     ],
 )  # fmt: skip
 async def test_what_is_no_request_is_refused(
-    owner: httpx2.AsyncClient, address: Address, body: bytes, code: int
+    owner: httpx2.AsyncClient, address: Address, spoken: dict[str, str], body: bytes, code: int
 ) -> None:
-    response = await owner.post(
-        address.url, content=body, headers={**CALL["headers"], "Content-Type": "application/json"}
-    )
-    assert (response.status_code, code_of(response)) == (400, code)
+    response = await owner.post(address.url, content=body, headers=spoken)
+    assert (response.status_code, code_of(response), response.json()["id"]) == (400, code, None)
+    assert "validation error" not in response.text
+    assert "sample__echo" not in response.text  # nothing of what was sent
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"method": 7, "id": 1}, {"method": "tools/call", "id": 1, "params": [CALL["json"]["params"]]}, {"id": 1},
+     {"id": None, "result": {}}, {"id": 1, "result": "hi"}, {"id": 1, "error": "hi"},
+     {"id": 1, "error": {"code": "hi", "message": "hi"}}, {}],
+    ids=str,
+)  # fmt: skip
+async def test_the_older_era_says_what_a_message_is_and_nothing_of_what_was_sent(
+    owner: httpx2.AsyncClient, address: Address, session: dict[str, str], message: dict[str, Any]
+) -> None:
+    response = await owner.post(address.url, json={"jsonrpc": "2.0", **message}, headers=session)
+    assert (response.status_code, response.json()) == (
+        400,
+        {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {
+                "code": -32600, "message": "the body must be one JSON-RPC 2.0 message, and its id a text or an integer",
+            },
+        },
+    )  # fmt: skip
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {}, optional={key: st.just("2.0") | JSON if key == "jsonrpc" else JSON for key in
+                      ("jsonrpc", "id", "method", "params", "result", "error")}
+    ) | JSON
+)  # fmt: skip
+@example({"jsonrpc": "2.0", "id": 1, "error": {"code": True, "message": ""}})
+@example({"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": ""}})
+@example({"jsonrpc": "2.0", "id": 10**30, "method": "", "params": {}, "result": 5})
+def test_what_we_take_for_a_message_the_sdk_does_too(value: Any) -> None:
+    if is_message(value):
+        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
+        assert getattr(message, "id", None) == value.get("id")
 
 
 @pytest.mark.parametrize("request_id", ["", "a", 0, -1, 10**30])
@@ -337,12 +409,19 @@ async def test_an_unknown_version_is_told_the_known_ones(owner: httpx2.AsyncClie
 
 
 @pytest.mark.parametrize("value", ["[" * 900 + "]" * 900, '{"a":' * 900 + "1" + "}" * 900])
-async def test_deep_arguments_are_refused(owner: httpx2.AsyncClient, address: Address, value: str) -> None:
+async def test_deep_arguments_are_refused(
+    owner: httpx2.AsyncClient, address: Address, spoken: dict[str, str], value: str
+) -> None:
     body = json.dumps(CALL["json"]).replace('"hi"', value)
-    response = await owner.post(
-        address.url, content=body, headers={**CALL["headers"], "Content-Type": "application/json"}
+    response = await owner.post(address.url, content=body, headers=spoken)
+    assert (response.status_code, response.json()) == (
+        400,
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "error": {"code": -32602, "message": "the parameters are nested deeper than 64"},
+        },
     )
-    assert (response.status_code, code_of(response)) == (400, -32602)
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -367,17 +446,11 @@ async def test_values_that_cannot_be_kept_do_not_break_anything(
 
 
 async def test_a_refused_opening_leaves_no_session(owner: httpx2.AsyncClient, address: Address) -> None:
-    initialize = {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
-        },
-    }  # fmt: skip
     headers = {"Accept": ACCEPT}
     for _ in range(70):  # more than there may be sessions
-        refused = await owner.post(address.url, json={**initialize, "method": "tools/list"}, headers=headers)
+        refused = await owner.post(address.url, json={**INITIALIZE, "method": "tools/list"}, headers=headers)
         assert refused.status_code == 400
-    opened = await owner.post(address.url, json=initialize, headers=headers)
+    opened = await owner.post(address.url, json=INITIALIZE, headers=headers)
     assert opened.status_code == 200
     assert opened.headers["mcp-session-id"]
 

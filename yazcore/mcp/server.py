@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -26,6 +25,7 @@ from yazcore.capabilities.context import Client
 from yazcore.mcp.asking import answers_in, boundary, questions_object, until_answered
 from yazcore.mcp.changes import Changes, Still
 from yazcore.mcp.help import instructions
+from yazcore.mcp.parameters import unfit
 from yazcore.mcp.prepared import PREPARED, TAKES, encoded
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
 from yazcore.mcp.sessions import Sessions
@@ -61,9 +61,6 @@ SESSION_IDLE_SECONDS = 300.0
 
 LIST_TTL_MS = 1000
 """How long a client may keep a list: plugins come and go while the server runs (S-42)."""
-
-MAX_DEPTH = 64
-"""The deepest nesting of a request's parameters (mcp 17)."""
 
 _RESOURCE_NOT_FOUND = -32002
 """How the older era says it; the newer one uses -32602."""
@@ -383,29 +380,3 @@ def _protocol_error(ctx: _Context, fault: ProtocolFault) -> MCPError:
     if missing and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         code = _RESOURCE_NOT_FOUND
     return MCPError(code, fault.message, None if fault.data is None else dict(fault.data))
-
-
-def unfit(params: Any) -> str | None:
-    """What no handler should have to meet in a request's parameters, or None: nesting, and numbers JSON has not.
-
-    Python's parsers accept `NaN` and any depth; a deep value would exhaust the stack further in (mcp 16, 17).
-    """
-    level: list[Any] = [params]
-    for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for value in level:
-            for item in _items(value):
-                if isinstance(item, (dict, list)):
-                    deeper.append(item)
-                elif isinstance(item, float) and not math.isfinite(item):
-                    return f"{item} is no number of JSON"
-        if not deeper:
-            return None
-        level = deeper
-    return f"the parameters are nested deeper than {MAX_DEPTH}"
-
-
-def _items(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()

@@ -6,19 +6,22 @@ one that has been silent longest ends, as it would have a little later by itself
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
+import attrs
 import pydantic_core
 from mcp.server import Server
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, ErrorData, JSONRPCError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from yazcore.mcp.parameters import unfit
 from yazcore.mcp.prepared import with_prepared
 from yazcore.mcp.replay import RETRY_MS, Replay, Room
 
@@ -73,24 +76,34 @@ class Sessions(StreamableHTTPSessionManager):
         """Serve one request of either era."""
         await with_prepared(super()._handle_request, scope, receive, send)
 
-    # --- one request for one id -----------------------------------------------------------------------------------
+    # --- one message, and one request for one id ------------------------------------------------------------------
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request whose id another one of its session has at this moment (mcp 15)."""
+        """Refuse what is no message, and a request whose id another one of its session has at this moment (mcp 15).
+
+        The SDK would leave a request with a bad id without any answer (mcp 14), and explain the rest with what it was
+        sent; the newer era refuses all of it with the same codes.
+        """
         request = Request(scope, receive)
-        transport = self._server_instances.get(request.headers.get(MCP_SESSION_ID_HEADER, ""))
-        replay = None if transport is None else self._replays.get(transport)
-        if replay is None or request.method != "POST":
+        if request.method != "POST":
             await super()._handle_stateful_request(scope, receive, send)
             return
         body = await request.body()
-        given = _id_of(body)
-        if given is None:
+        message = _parsed(body)
+        if isinstance(message, _Wrong):
+            await _refusal(message)(scope, receive, send)
+            return
+        transport = self._server_instances.get(request.headers.get(MCP_SESSION_ID_HEADER, ""))
+        replay = None if transport is None else self._replays.get(transport)
+        given = message.get("id") if message is not None and "method" in message else None
+        if replay is None or given is None:
             await super()._handle_stateful_request(scope, _again(body, receive), send)
             return
         key = str(given)
         if key in replay.open:
-            await _used_id(given)(scope, receive, send)
+            await _refusal(_Wrong("a request with this id is still running in this session", id=given))(
+                scope, receive, send
+            )
             return
         replay.open.add(key)
 
@@ -102,16 +115,59 @@ class Sessions(StreamableHTTPSessionManager):
         await super()._handle_stateful_request(scope, _again(body, receive), watch)
 
 
-def _id_of(body: bytes) -> str | int | None:
-    """The id of a request; None for what is no request, which the SDK answers."""
+@attrs.frozen
+class _Wrong:
+    """Why a body is no message; `id` is that of the request, where it can be told."""
+
+    why: str
+    code: int = INVALID_REQUEST
+    id: str | int | None = None
+
+
+_NO_MESSAGE = _Wrong("the body must be one JSON-RPC 2.0 message, and its id a text or an integer")
+
+
+def _parsed(body: bytes) -> dict[str, Any] | _Wrong | None:
+    """The one message of a body, or what is wrong with it; None for what is no JSON, which the SDK answers."""
     try:
         message = pydantic_core.from_json(body)  # the SDK's own parser: both see the same message (mcp 16)
     except ValueError:
+        return _too_deep(body)
+    return message if is_message(message) else _NO_MESSAGE
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is one JSON-RPC message as the SDK takes it: nothing else may reach its models (mcp 14)."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        return False
+    given, params = value.get("id"), value.get("params")
+    has_id = isinstance(given, (str, int)) and not isinstance(given, bool)
+    if "method" in value:
+        is_call = isinstance(value["method"], str) and (params is None or isinstance(params, dict))
+        return is_call and (has_id or "id" not in value)
+    if "result" in value:
+        return has_id and isinstance(value["result"], dict)
+    error = value.get("error")
+    if not isinstance(error, dict) or not (has_id or given is None):
+        return False
+    code = error.get("code")
+    return isinstance(code, int) and not isinstance(code, bool) and isinstance(error.get("message"), str)
+
+
+def _too_deep(body: bytes) -> _Wrong | None:
+    """What to say of a request that is nested deeper than the SDK reads here; None where that is not what is wrong."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(message, dict) or "method" not in message:
+    if not is_message(message) or "method" not in message or (why := unfit(message.get("params"))) is None:
         return None
-    given = message.get("id")
-    return given if isinstance(given, (str, int)) and not isinstance(given, bool) else None
+    return _Wrong(why, INVALID_PARAMS, message.get("id"))
+
+
+def _refusal(wrong: _Wrong) -> Response:
+    answer = JSONRPCError(jsonrpc="2.0", id=wrong.id, error=ErrorData(code=wrong.code, message=wrong.why))
+    return Response(answer.model_dump_json(by_alias=True, exclude_unset=True), 400, media_type="application/json")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
@@ -122,9 +178,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return again
-
-
-def _used_id(given: str | int) -> Response:
-    error = ErrorData(code=INVALID_REQUEST, message="a request with this id is still running in this session")
-    answer = JSONRPCError(jsonrpc="2.0", id=given, error=error)
-    return Response(answer.model_dump_json(by_alias=True, exclude_unset=True), 400, media_type="application/json")

@@ -1,0 +1,36 @@
+"""What no handler should have to meet in a request's parameters, in either protocol era."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+MAX_DEPTH = 64
+"""The deepest nesting of a request's parameters (mcp 17)."""
+
+
+def unfit(params: Any) -> str | None:
+    """What no handler should have to meet in a request's parameters, or None: nesting, and numbers JSON has not.
+
+    Python's parsers accept `NaN` and any depth; a deep value would exhaust the stack further in (mcp 16, 17).
+    """
+    level: list[Any] = [params]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for value in level:
+            for item in _items(value):
+                if isinstance(item, (dict, list)):
+                    deeper.append(item)
+                elif isinstance(item, float) and not math.isfinite(item):
+                    return f"{item} is no number of JSON"
+        if not deeper:
+            return None
+        level = deeper
+    return f"the parameters are nested deeper than {MAX_DEPTH}"
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
