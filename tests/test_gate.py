@@ -482,7 +482,7 @@ def test_every_call_leaves_exactly_one_record(bench: Bench) -> None:
     records = bench.host.audit.calls()
     assert [(one["what"], one["name"], one["outcome"]) for one in records] == [
         ("tool", "demo__look", "ok"), ("tool", "demo__says", "error"), ("tool", "nothing", "unknown"),
-        ("resource", "yaz://demo/thing/a", "ok"),
+        ("resource", "yaz://demo/thing/{name}", "ok"),
     ]  # fmt: skip
     assert records[0]["arguments"] == {"n": "integer"}
 

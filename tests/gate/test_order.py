@@ -40,7 +40,10 @@ PROVIDES = {
     }],
     "prompts": [{
         "name": "about", "descriptionKey": "text", "scope": "cluster", "permission": "demo:read",
-        "arguments": [{"name": "clusterId", "note": "c", "required": True}, {"name": "n", "note": "n"}],
+        "arguments": [
+            {"name": "clusterId", "note": "c", "required": True}, {"name": "n", "note": "n"},
+            {"name": "m", "note": "m", "required": True},
+        ],
     }],
 }  # fmt: skip
 CODE = """
@@ -142,10 +145,11 @@ def test_a_resource_has_one_answer_for_every_step_and_a_record_for_each(
     ("principal", "name", "arguments", "said", "outcome"),
     [
         (MAY_NOT, "demo__gone", {}, "Unknown prompt: demo__gone", "unknown"),
-        (MAY_NOT, "demo__about", {"x": "y"}, "demo__about: clusterId is missing; x is unknown", "malformed"),
-        (MAY_NOT, "demo__about", {"clusterId": "x"}, "clusterId is no cluster id", "malformed"),
-        (MAY_NOT, "demo__about", {"clusterId": ONE}, HIDDEN, "denied"),
-        (MAY, "demo__about", {"clusterId": NONE}, HIDDEN, "denied"),
+        (MAY_NOT, "demo__about", {"x": "y"}, "clusterId is missing; list_clusters shows the ids. help", "malformed"),
+        (MAY_NOT, "demo__about", {"clusterId": "x", "x": "y"}, "clusterId is no cluster id", "malformed"),
+        (MAY_NOT, "demo__about", {"clusterId": ONE, "x": "y"}, HIDDEN, "denied"),
+        (MAY, "demo__about", {"clusterId": NONE, "x": "y"}, HIDDEN, "denied"),
+        (MAY, "demo__about", {"clusterId": ONE, "x": "y"}, "demo__about: m is missing; x is unknown", "malformed"),
     ],
 )
 def test_a_prompt_goes_the_same_way(
@@ -177,7 +181,7 @@ def test_with_everything_in_order_each_reaches_the_plugin_once(bench: tuple[Host
     assert asyncio.run(host.gate.complete(MAY, name, "n", "", {"clusterId": ONE})) == ["a"]
     assert not call(host, "demo__at", {"clusterId": ONE}, MAY).is_error
     assert asyncio.run(host.gate.read_resource(MAY, f"yaz://demo/in/{ONE}/1")).mime == "application/json"
-    assert asyncio.run(host.gate.get_prompt(MAY, "demo__about", {"clusterId": ONE})).text
+    assert asyncio.run(host.gate.get_prompt(MAY, "demo__about", {"clusterId": ONE, "m": "1"})).text
     assert len(calls) == 4
     assert outcomes(host) == ["ok"] * 4
 

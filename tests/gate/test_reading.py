@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,7 +162,7 @@ def test_a_handlers_own_words_reach_the_reader_and_a_crash_does_not(host: Host) 
     assert (said.code, said.message) == (-32603, "it is too long: ask for a part")
     crashed = fault(host, "yaz://demo/how/raises")
     assert "anna" not in crashed.message
-    assert crashed.message.startswith("yaz://demo/how/raises failed inside demo. The user can see why with: yaz log ")
+    assert crashed.message.startswith("yaz://demo/how/{how} failed inside demo. The user can see why with: yaz log ")
     assert outcomes(host)[-2:] == ["error", "crashed"]
 
 
@@ -170,6 +171,20 @@ def test_a_resource_that_is_read_has_its_scope_in_the_record(host: Host) -> None
     record = host.audit.calls()[-1]
     assert (record["what"], record["outcome"]) == ("resource", "ok")
     assert (record["scope"], record["scope_id"]) == ("cluster", ONE)
+
+
+@pytest.mark.parametrize("how", ["a-secret", "raises", "says"])
+@pytest.mark.parametrize("principal", [OWNER, Principal(name="nil")])
+def test_the_record_of_a_template_has_the_shapes_of_its_values_alone(
+    host: Host, how: str, principal: Principal
+) -> None:
+    with contextlib.suppress(ProtocolFault):
+        read(host, f"yaz://demo/how/{how}", principal)
+    record = host.audit.calls()[-1]
+    assert (record["name"], record["arguments"]) == (ADDRESSES[1], {"how": f"text {len(how)}"})
+    asyncio.run(host.gate.subscribe(principal, f"yaz://demo/how/{how}"))
+    record = host.audit.calls()[-1]
+    assert (record["name"], record["arguments"]) == (ADDRESSES[1], {"how": f"text {len(how)}"})
 
 
 @pytest.mark.parametrize(
@@ -310,6 +325,16 @@ def test_the_declared_values_of_a_variable_are_proposed_without_asking_the_plugi
     assert complete(host, ADDRESSES[3], "size", "l") == ["large"]
 
 
+def test_the_record_of_a_completion_has_the_shape_of_what_was_asked(host: Host) -> None:
+    given = {"clusterId": ONE}
+    for argument in ("what", "nothing"):
+        with contextlib.suppress(ProtocolFault):
+            asyncio.run(host.gate.complete(OWNER, "demo__about", argument, "a secret", given))
+        record = host.audit.calls()[-1]
+        assert (record["what"], record["name"]) == ("completion", "demo__about")
+        assert record["arguments"] == {"clusterId": "text 36", argument: "text 8"}
+
+
 def test_all_values_are_proposed_so_that_the_reader_learns_how_many_there_are(host: Host) -> None:
     assert len(complete(host, ADDRESSES[1], "how", "value-")) == 150
 
@@ -375,7 +400,8 @@ def test_a_subscription_asks_what_reading_asks_and_leaves_a_record(host: Host) -
         assert asyncio.run(host.gate.may_read(principal, uri)) is may
         assert asyncio.run(host.gate.subscribe(principal, uri)) is may
         record = host.audit.calls()[-1]
-        assert (record["what"], record["name"], record["outcome"] == "ok") == ("subscription", uri, may)
+        address = ADDRESSES[2] if uri.startswith("yaz://demo/in/") else uri
+        assert (record["what"], record["name"], record["outcome"] == "ok") == ("subscription", address, may)
 
 
 def test_a_resource_without_a_completer_proposes_nothing_and_is_no_fault(tmp_path: Path, home: Home) -> None:

@@ -26,8 +26,8 @@ from yazcore.audit import Audit
 from yazcore.catalogue import ActivePrompt, ActiveResource, ActiveTool, Catalogue
 from yazcore.contract import Contract
 from yazcore.gate.approval import Approval, Approvals, Approve
-from yazcore.gate.reading import Reading
-from yazcore.gate.steps import Meet, Report, Resolver, Steps
+from yazcore.gate.reading import Reading, recorded_as
+from yazcore.gate.steps import Attempt, Meet, Report, Resolver, Steps
 from yazcore.gate.tools import ToolCalls, offered
 from yazcore.outcomes import INVALID_PARAMS, Content, Outcome, Prompted, ProtocolFault
 from yazcore.permissions import Decision, Principal
@@ -114,6 +114,18 @@ class Gate:
         does. Cancelling this coroutine cancels the call.
         """
         return await self._tools.call(principal, name, arguments, report, meet, approved)
+
+    def malformed(self, principal: Principal, what: str, name: str, arguments: Any) -> None:
+        """Record a call whose request was refused before it came here: it was not fit to be looked at.
+
+        `what` is `tool`, `resource`, `subscription`, `prompt` or `completion`, as of the calls that come here.
+        """
+        now = self._catalogue.now
+        if what in ("resource", "subscription"):
+            name, arguments = recorded_as(now, name)
+        attempt = Attempt(principal=principal, what=what, name=name, arguments=arguments, now=now, outcome="malformed")
+        with self._steps.recorded(attempt):
+            pass
 
     async def read_resource(self, principal: Principal, uri: str) -> Content:
         """Read a resource. An unknown URI and one that may not be read give the same `ProtocolFault` (G37, S-30)."""

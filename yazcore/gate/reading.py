@@ -62,12 +62,16 @@ class Reading:
             return found is not None
 
     async def _found(self, attempt: Attempt) -> tuple[ActiveResource, dict[str, str], Scope] | None:
-        """The resource, the values in its URI and where it is; None for what is not there for this principal."""
+        """The resource, the values in its URI and where it is; None for what is not there for this principal.
+
+        From here on the attempt has the address as its name: a value of a template's variable belongs in no record.
+        """
         found = attempt.now.resource_for(attempt.name)
         if found is None:
             attempt.outcome = "unknown"
             return None
         resource, values = found
+        attempt.name, attempt.arguments = resource.declaration.address, values
         kind = self._steps.kind(resource.declaration.scope)
         try:
             scope_id = self._steps.scope_id(attempt, kind, values)
@@ -133,18 +137,18 @@ class Reading:
             attempt.outcome = "unknown"
             raise ProtocolFault(f"Unknown prompt: {echo(attempt.name)}")
         declaration = prompt.declaration
-        known = {argument.name: argument.required for argument in declaration.arguments}
-        wrong = [f"{name} is missing" for name, required in known.items() if required and not arguments.get(name)]
-        wrong += [f"{echo(name)} is unknown" for name in sorted(arguments.keys() - known)][:MOST_NAMED]
-        if wrong:
-            attempt.outcome = "malformed"
-            raise ProtocolFault(f"{attempt.name}: {'; '.join(wrong)}")
         kind = self._steps.kind(declaration.scope)
         scope_id = self._steps.scope_id(attempt, kind, arguments)
         try:
             scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         except Refused as refused:
             raise ProtocolFault(str(refused)) from None
+        known = {argument.name: argument.required for argument in declaration.arguments}
+        wrong = [f"{name} is missing" for name, required in known.items() if required and not arguments.get(name)]
+        wrong += [f"{echo(name)} is unknown" for name in sorted(arguments.keys() - known)][:MOST_NAMED]
+        if wrong:
+            attempt.outcome = "malformed"
+            raise ProtocolFault(f"{attempt.name}: {'; '.join(wrong)}")
         client = (meet or Client)() if prompt.own else None
         call = self._steps.call(attempt, scope, "read", DEADLINE_SECONDS, client=client)
         try:
@@ -166,7 +170,8 @@ class Reading:
         self, principal: Principal, name: str, argument: str, prefix: str, given: Mapping[str, str]
     ) -> list[str]:
         """Values for a template's variable or a prompt's argument that begin with `prefix`. Raises `ProtocolFault`."""
-        with self._steps.recorded(self._attempt(principal, "completion", name, {})) as attempt:
+        asked = {**given, argument: prefix}
+        with self._steps.recorded(self._attempt(principal, "completion", name, asked)) as attempt:
             values = await self._values(attempt, argument, prefix, given)
             return [value for value in values if isinstance(value, str) and value.startswith(prefix)]
 
@@ -233,6 +238,12 @@ class Reading:
         finally:
             attempt.outcome = "ok"
         return True
+
+
+def recorded_as(now: Snapshot, uri: str) -> tuple[str, dict[str, str]]:
+    """The name and arguments that a record has for a URI: its template and variables, where it is one of a template."""
+    found = now.resource_for(uri)
+    return (uri, {}) if found is None else (found[0].declaration.address, found[1])
 
 
 def _completed(

@@ -19,7 +19,7 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from yazcore.capabilities.context import Client
 from yazcore.mcp.talk import Talk
@@ -141,6 +141,8 @@ async def _asked(ctx: _Context, ask: Ask) -> dict[str, Any]:
                 answer = await ctx.session.send_request(request, _RESULTS[type(request)], metadata=metadata)
         except (TimeoutError, NoBackChannelError):
             raise MCPError(INVALID_PARAMS, "the client was asked and did not answer") from None
+        except ValidationError:
+            raise MCPError(INVALID_PARAMS, "the client was asked, and its answer is malformed") from None
         answers[name] = _dumped(answer)
     return answers
 

@@ -1,4 +1,4 @@
-"""What no handler should have to meet in a request's parameters, in either protocol era."""
+"""What a request's parameters say before any handler looks at them, in either protocol era."""
 
 from __future__ import annotations
 
@@ -34,3 +34,26 @@ def _items(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+_CALLS = {
+    "tools/call": ("tool", "name"),
+    "resources/read": ("resource", "uri"),
+    "resources/subscribe": ("subscription", "uri"),
+    "prompts/get": ("prompt", "name"),
+    "completion/complete": ("completion", "ref"),
+}
+
+
+def call_in(method: str, params: Any) -> tuple[str, str, Any] | None:
+    """What, which and with what arguments a request calls, as far as it says so; None for what is no call."""
+    if method not in _CALLS:
+        return None
+    what, key = _CALLS[method]
+    given = params if isinstance(params, dict) else {}
+    name, arguments = given.get(key), given.get("arguments")
+    if what == "completion":
+        name = name.get("uri", name.get("name")) if isinstance(name, dict) else None
+        asked = given["argument"] if isinstance(given.get("argument"), dict) else {}
+        arguments = {asked["name"]: asked.get("value")} if isinstance(asked.get("name"), str) else {}
+    return what, name if isinstance(name, str) else "", arguments

@@ -25,7 +25,7 @@ from yazcore.capabilities.context import Client
 from yazcore.mcp.asking import answers_in, boundary, questions_object, until_answered
 from yazcore.mcp.changes import Changes, Still
 from yazcore.mcp.help import instructions
-from yazcore.mcp.parameters import unfit
+from yazcore.mcp.parameters import call_in, unfit
 from yazcore.mcp.prepared import PREPARED, TAKES, encoded
 from yazcore.mcp.results import completion_result, prompt_result, read_result, tool_result
 from yazcore.mcp.sessions import Sessions
@@ -144,6 +144,7 @@ class Face:
         if ctx.request_id is None:  # a notification asks for nothing, whatever it calls itself
             return await call_next(ctx)
         if (wrong := unfit(ctx.params)) is not None:
+            self._malformed(ctx)
             raise MCPError(INVALID_PARAMS, wrong)
         try:
             if ctx.method == "tools/call":
@@ -151,7 +152,7 @@ class Face:
             if ctx.method == "tools/list":
                 return await self._cached(ctx, call_next)
             if ctx.method == "prompts/get":
-                return await self._boundary(ctx, call_next)
+                return await self._sealed(ctx, call_next)
             result = await call_next(ctx)
             if ctx.method in ("initialize", "server/discover"):
                 # Not the server's own attribute: what a principal may not know is not named to it.
@@ -160,7 +161,10 @@ class Face:
                 uri = self._host.catalogue.now.permissions_uri
                 result["instructions"] = instructions(self._host.contract.host, self._gate.tools(who), may, uri)
             return result
-        except (MCPError, ValidationError):
+        except MCPError:
+            raise
+        except ValidationError:  # of the SDK's models: the handler was not reached
+            self._malformed(ctx)
             raise
         except ProtocolFault as fault:
             raise _protocol_error(ctx, fault) from None
@@ -175,15 +179,40 @@ class Face:
         They check again what the gate checks: an eighth of a call's time. Everything else goes through them.
         """
         params = ctx.params or {}
-        name, arguments = params.get("name"), params.get("arguments", {})
+        name, arguments = params.get("name"), params.get("arguments")
+        if arguments is None:
+            arguments = {}
+        if isinstance(name, str) and not isinstance(arguments, dict):
+            return await self._answered_call(ctx, _Asked(name, arguments))  # the gate knows what to say to that
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and ctx.meta is not None
-        if not modern or not isinstance(name, str) or not isinstance(arguments, dict) or answers_in(ctx):
-            return await self._boundary(ctx, call_next)
+        if not modern or not isinstance(name, str) or answers_in(ctx):
+            return await self._sealed(ctx, call_next)
         result = await self._answered_call(ctx, _Asked(name, arguments))
         if result["resultType"] != "complete":
             return await self._boundary(ctx, lambda _: _given(result))
         result["_meta"] = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
         return result
+
+    async def _sealed(self, ctx: _Context, call_next: _Next) -> Any:
+        """A call with what it wants to remember sealed; one whose seal is broken does not reach the gate."""
+        opened = False
+
+        async def go_on(inner: _Context) -> Any:
+            nonlocal opened
+            opened = True
+            return await call_next(inner)
+
+        try:
+            return await self._boundary(ctx, go_on)
+        except MCPError:
+            if not opened:
+                self._malformed(ctx)
+            raise
+
+    def _malformed(self, ctx: _Context) -> None:
+        """Leave a record of a call that the gate never saw (design 7: one for each, whatever the outcome)."""
+        if (call := call_in(ctx.method, ctx.params)) is not None:
+            self._gate.malformed(self._who(ctx), *call)
 
     async def _cached(self, ctx: _Context, call_next: _Next) -> Any:
         """A list, made once for each generation of the catalogue: at 1000 tools a third of the time (mcp D13)."""
@@ -237,7 +266,7 @@ class Face:
         return _list("prompts", prompts, params.cursor)
 
     async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams | _Asked) -> dict[str, Any]:
-        who, arguments = self._who(ctx), params.arguments or {}
+        who, arguments = self._who(ctx), {} if params.arguments is None else params.arguments
         tool = self._host.catalogue.now.tools.get(params.name)
         may_ask = tool is not None and (tool.own or tool.asks)
         if not may_ask and (ctx.meta is None or "progress_token" not in ctx.meta):
@@ -341,7 +370,7 @@ class _Asked:
     """What a tool call asks for, where the SDK's model of it would only cost time."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: Any
 
 
 class _Server(Server[Any]):
