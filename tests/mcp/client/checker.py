@@ -3,7 +3,8 @@
     python checker.py stdio [FOLDER]        python checker.py http PORT [TOKEN] [FOLDER]
 
 `tools.json` in FOLDER, where there is one, adds to or changes what it lists; `calls` in FOLDER gets a line for each
-call that arrives, and `ended` one for each that was cancelled.
+call that arrives, and `ended` one for each that was cancelled. `token` in FOLDER, where there is one, takes the place
+of TOKEN; `refused` gets what was sent instead.
 """
 
 from __future__ import annotations
@@ -132,7 +133,10 @@ async def over_http(port: int, token: str, folder: Path | None) -> None:
 
     async def gated(scope: Any, receive: Any, send: Any) -> None:
         sent = dict(scope.get("headers", ())).get(b"authorization", b"").decode()
-        if scope["type"] == "http" and token and sent != f"Bearer {token}":
+        rotated = folder / "token" if folder is not None else None
+        wanted = rotated.read_text() if rotated is not None and rotated.exists() else token
+        if scope["type"] == "http" and wanted and sent != f"Bearer {wanted}":
+            noted(folder, "refused", sent)
             await send({"type": "http.response.start", "status": 401, "headers": []})
             await send({"type": "http.response.body", "body": b""})
         else:

@@ -208,6 +208,38 @@ def test_a_wrong_secret_is_refused_and_in_no_text(setup: Setup, monkeypatch: pyt
     )  # fmt: skip
 
 
+def test_a_secret_that_was_renewed_is_read_again(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHECKER_TOKEN", "old")
+    setup.http(token="old", headers={"Authorization": "Bearer env:CHECKER_TOKEN"})
+    setup.see()
+    waiting = setup.servers.call("checker", "wait", {}, SECONDS)
+    until(lambda: setup.lines("calls"))
+    (setup.folder / "token").write_text("new")
+    for _ in range(2):  # it is another one on the server alone
+        error = refused(setup)
+        assert (error.code, error.message) == (
+            "server-refused", "the MCP server checker refuses the request: HTTP 401"
+        )  # fmt: skip
+    assert setup.lines("refused") == ["Bearer old"] * 2  # and asking with the same one again would be in vain
+    monkeypatch.setenv("CHECKER_TOKEN", "new")
+    for _ in range(2):
+        assert setup.call("check", "@")["structuredContent"] == {"found": 1}
+    assert setup.lines("refused") == ["Bearer old"] * 3
+    assert not waiting.done()  # a call that was let in goes on
+    waiting.cancel()
+
+
+def test_a_renewed_secret_that_is_wrong_too_is_sent_once(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHECKER_TOKEN", "old")
+    setup.http(token="old", headers={"Authorization": "Bearer env:CHECKER_TOKEN"})
+    setup.see()
+    (setup.folder / "token").write_text("new")
+    monkeypatch.setenv("CHECKER_TOKEN", "wr0ng")
+    assert refused(setup).message == "the MCP server checker refuses the request: HTTP 401"
+    assert setup.lines("refused")[0] == "Bearer old"
+    assert set(setup.lines("refused")[1:]) == {"Bearer wr0ng"}
+
+
 def test_a_secret_that_is_not_set_is_said(setup: Setup) -> None:
     setup.stdio(env={"A_TOKEN": "env:NOT_SET_ANYWHERE"})
     error = refused(setup)

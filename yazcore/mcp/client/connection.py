@@ -75,6 +75,7 @@ class Connection:
     def __init__(self, settings: ServerSettings, values: Mapping[str, str]) -> None:
         self.settings = settings
         self.name = settings.name
+        self.values = values
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         self.over: asyncio.Future[ServerFault] = loop.create_future()
@@ -84,6 +85,7 @@ class Connection:
         self._process: Process | None = None
         self._unanswered = 0
         self._given_up = 0
+        self._retired = False
         self._under_way: set[asyncio.Task[Any]] = set()
         self._opening = Note()
         self._scope = anyio.CancelScope()
@@ -92,7 +94,7 @@ class Connection:
     @property
     def is_usable(self) -> bool:
         """Whether a new call may go this way."""
-        return not self.over.done() and not self._stop.is_set()
+        return not self.over.done() and not self._stop.is_set() and not self._retired
 
     @property
     def client(self) -> Client:
@@ -115,7 +117,7 @@ class Connection:
         mine = Note()
         task = asyncio.create_task(_noted(work(self.client), mine))
         self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        task.add_done_callback(self._done)
         try:
             await asyncio.wait((task, self.over), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
@@ -141,6 +143,17 @@ class Connection:
         self._stop.set()
         if not self.ready.done():
             self._scope.cancel()
+
+    def retire(self) -> None:
+        """Take no new call any more, and leave once those that are under way have ended."""
+        self._retired = True
+        if not self._under_way:
+            self.close()
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
+        if self._retired and not self._under_way:
+            self.close()
 
     async def closed(self) -> None:
         """Wait until nothing is left of it."""

@@ -38,9 +38,13 @@ def slow(name: str, seconds: float) -> ServerFault:
     return ServerFault("server-slow", f"the MCP server {name} did not answer within {seconds:.3g} seconds")
 
 
+class NotLetIn(ServerFault):
+    """The server refuses the key, or whoever has it. What was asked was not done, so it can be asked anew."""
+
+
 def refused(name: str, status: int) -> ServerFault:
     """It wants another key than the one it was given, or none of ours."""
-    return ServerFault("server-refused", f"the MCP server {name} refuses the request: HTTP {status}")
+    return NotLetIn("server-refused", f"the MCP server {name} refuses the request: HTTP {status}")
 
 
 def redirects(name: str) -> ServerFault:

@@ -20,7 +20,7 @@ from yazcore.manifest.schemas import argument_errors, validator
 from yazcore.mcp.client import faults
 from yazcore.mcp.client.connection import Connection, SessionOver
 from yazcore.mcp.client.definitions import Definition, definitions
-from yazcore.mcp.client.faults import ServerFault
+from yazcore.mcp.client.faults import NotLetIn, ServerFault
 from yazcore.mcp.client.listing import surface_of, tools_of
 from yazcore.mcp.client.seen import WHY, Seen
 from yazcore.mcp.client.settings import ServerSettings
@@ -135,11 +135,20 @@ class Remote:
             return self._definitions
 
     async def _asked(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """Ask over the connection there is, or a new one; once more where the server has only forgotten the session."""
+        """Ask over the connection there is, or a new one.
+
+        Once more where the server has only forgotten the session, or refused a secret that is another one by now.
+        """
+        connection = await self._connected()
         try:
-            return await (await self._connected()).request(work)
+            return await connection.request(work)
         except SessionOver:
-            return await (await self._connected()).request(work)
+            pass
+        except NotLetIn:
+            if await self._in_thread(self._values) == connection.values:
+                raise
+            connection.retire()
+        return await (await self._connected()).request(work)
 
     async def _connected(self) -> Connection:
         async with self._connecting:
