@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import anyio
+import httpx2
 import mcp_types as types
 import pytest
 from mcp import Client
@@ -14,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
 from tests.hosts.conformance import conformance
-from tests.mcp.serving import MODERN, connected, http, listening, modern
+from tests.mcp.serving import ACCEPT, MODERN, connected, http, listening, modern
 from yazcore import Home, Host, PermissionGrant, Principal
 from yazcore.mcp import changes
 from yazcore.mcp.listener import Address
@@ -27,6 +28,13 @@ pytestmark = [
 
 WATCHED, STATIC, NOWHERE = "test://watched-resource", "test://static-text", "test://nowhere"
 users: dict[str, Principal] = {}
+UNKNOWABLE = Principal(name="whose database is away")
+
+
+def user_of(token: str) -> Principal | None:
+    if users.get(token) is UNKNOWABLE:
+        raise ConnectionError("the database is away")
+    return users.get(token)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +48,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 async def address(watched: Host) -> AsyncIterator[Address]:
     users.clear()
     users["ada"] = Principal(name="ada", grants=(PermissionGrant("conformance:use"),))
-    async with listening(watched, named=users.get) as (_, address):
+    async with listening(watched, named=user_of) as (_, address):
         yield address
 
 
@@ -143,6 +151,82 @@ async def test_a_stream_whose_token_is_dead_ends_at_the_next_change(address: Add
             watched.changed(STATIC)
             rest = [line async for line in lines]
     assert not any("list_changed" in line for line in rest)
+
+
+async def older_session(client: httpx2.AsyncClient, url: str) -> dict[str, str]:
+    """The headers of a request in a session that this client has opened in the older era."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+    opened = await client.post(url, json=body, headers={"Accept": ACCEPT})
+    headers = {
+        "Accept": ACCEPT, "MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": opened.headers["mcp-session-id"],
+    }  # fmt: skip
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert (await client.post(url, json=note, headers=headers)).status_code == 202
+    return headers
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "WATCH_SECONDS", 0.02)
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("how", ["dead", "nobody can say"])
+async def test_a_stream_of_the_newer_era_ends_with_its_token(address: Address, how: str) -> None:
+    request = modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    async with http("ada") as client, client.stream("POST", address.url, **request) as answer:
+        lines = answer.aiter_lines()
+        with anyio.fail_after(10):
+            assert "acknowledged" in await anext(line async for line in lines if line.startswith("data:"))
+            stop(how)
+            assert not [line async for line in lines if "list_changed" in line]
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("how", ["dead", "nobody can say"])
+async def test_a_stream_of_the_older_era_ends_with_its_token_and_the_session_stays(
+    address: Address, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    users["new"] = users["ada"]
+    async with http("ada") as client, http("new") as renewed:
+        headers = await older_session(client, address.url)
+        async with client.stream("GET", address.url, headers=headers) as answer:
+            assert answer.status_code == 200
+            with anyio.fail_after(10):
+                stop(how)
+                assert [line async for line in answer.aiter_lines() if line.startswith("data:")] == []
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert (await renewed.post(address.url, json=ping, headers=headers)).status_code == 200
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
+
+
+def stop(how: str) -> None:
+    """Make a token open nothing: it is nobody's, or the application fails where it should say whose it is."""
+    if how == "dead":
+        del users["ada"]
+    else:
+        users["ada"] = UNKNOWABLE
+
+
+async def test_a_stream_with_a_renewed_token_goes_on_and_is_told(
+    address: Address, watched: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "WATCH_SECONDS", 0.02)
+    users["new"] = users["ada"]
+    async with http("ada") as client, http("new") as renewed:
+        headers = await older_session(client, address.url)
+        subscribe = {"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": {"uri": WATCHED}}
+        assert (await client.post(address.url, json=subscribe, headers=headers)).status_code == 200
+        async with renewed.stream("GET", address.url, headers=headers) as answer:
+            del users["ada"]
+            async with http("new") as plain:  # the watch has gone round at least once while this was served
+                for _ in range(5):
+                    assert (await plain.post(address.url, **modern("tools/list"))).status_code == 200
+            watched.changed(WATCHED)
+            with anyio.fail_after(10):
+                line = await anext(line async for line in answer.aiter_lines() if line.startswith("data:"))
+            assert WATCHED in line
 
 
 async def test_subscriptions_are_bounded(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:

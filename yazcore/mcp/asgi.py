@@ -21,7 +21,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from yazcore.mcp.server import PRINCIPAL, STILL, Face
+from yazcore.mcp.changes import STILL
+from yazcore.mcp.server import PRINCIPAL, Face
 from yazcore.permissions import Principal
 
 if TYPE_CHECKING:

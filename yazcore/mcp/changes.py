@@ -1,8 +1,8 @@
 """Telling clients of both protocol eras what changed: lists, and resources that they subscribed to (mcp D15).
 
 In the newer era a client holds a stream open and says what it wants to hear (`subscriptions/listen`); in the older one
-its session has a stream, and it subscribes to each URI. Whoever has lost its token, or may no longer read a resource,
-is told nothing more, on streams that are open too.
+its session has a stream, and it subscribes to each URI. Whoever may no longer read a resource is told nothing more, on
+streams that are open too; and a stream whose token opens nothing any more ends.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import attrs
 import mcp_types as types
+from anyio.lowlevel import checkpoint
 from mcp.server import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
@@ -47,9 +49,17 @@ _MOST_WAITING = 1000
 
 _TELLING_SECONDS = 2.0
 
+WATCH_SECONDS = 2.0
+"""How often the tokens of open streams are looked at: so long one may stay open whose token is dead."""
+
 _Context = ServerRequestContext[Any, Any]
 Still = Callable[[], Principal | None]
 """Who a request's token stands for now; None where it opens nothing any more."""
+
+STILL = "yazcore.still"
+"""The key of the ASGI scope under which stands how to ask again who a request's token stands for."""
+
+_log = logging.getLogger("yazcore.mcp")
 
 _STREAM: ContextVar[tuple[Still, Callable[[], None]]] = ContextVar("yazcore_stream")
 
@@ -61,6 +71,18 @@ class _Session:
     session: ServerSession
     still: Still
     uris: set[str] = attrs.field(factory=set)
+
+
+class OpenStream(Protocol):
+    """A stream that ends with its token."""
+
+    @property
+    def still(self) -> Still:
+        """Who its token stands for now."""
+
+    @property
+    def end(self) -> Callable[[], None]:
+        """Ends it."""
 
 
 @attrs.frozen(eq=False)
@@ -164,6 +186,15 @@ class Changes:
         """End every listen stream; each still sends its last frame (mcp D7)."""
         self._listening.close()
 
+    async def watch(self, older: Collection[OpenStream]) -> None:
+        """End each stream whose token is dead, those of the older era that `older` holds too, until cancelled."""
+        while True:
+            await anyio.sleep(WATCH_SECONDS)
+            for stream in (*self._bus.streams.values(), *older):
+                if _known(stream.still) is None:
+                    stream.end()
+                await checkpoint()  # an application's own users may be asked for each: requests go between
+
     # --- telling --------------------------------------------------------------------------------------------------
 
     async def tell(self) -> None:
@@ -208,7 +239,7 @@ class Changes:
 
     async def _tell_stream(self, stream: _Stream, events: list[ServerEvent]) -> None:
         for event in events:
-            who = stream.still()
+            who = _known(stream.still)
             if who is None:
                 stream.end()
                 return
@@ -218,7 +249,7 @@ class Changes:
     async def _tell_session(self, session: _Session, events: list[ServerEvent]) -> None:
         with anyio.move_on_after(_TELLING_SECONDS):  # a client that does not read keeps nobody waiting
             for event in events:
-                who = session.still()
+                who = _known(session.still)
                 if who is None:
                     return
                 wanted = not isinstance(event, ResourceUpdated) or event.uri in session.uris
@@ -227,6 +258,15 @@ class Changes:
 
     async def _may_hear(self, who: Principal, event: ServerEvent) -> bool:
         return not isinstance(event, ResourceUpdated) or await self._host.gate.may_read(who, event.uri)
+
+
+def _known(still: Still) -> Principal | None:
+    """Who it is now; nobody, too, where the application cannot say."""
+    try:
+        return still()
+    except Exception:  # noqa: BLE001 - it is the application's code, and one of its faults ends no server
+        _log.exception("whose token it is could not be told")
+        return None
 
 
 def _note(event: ServerEvent) -> types.ServerNotification:

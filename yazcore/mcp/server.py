@@ -16,6 +16,7 @@ import attrs
 import mcp_types as types
 from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
 from mcp.server.models import InitializationOptions
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -23,7 +24,7 @@ from pydantic import ValidationError
 
 from yazcore.capabilities.context import Client
 from yazcore.mcp.asking import answers_in, boundary, questions_object, until_answered
-from yazcore.mcp.changes import Changes, Still
+from yazcore.mcp.changes import STILL, Changes, Still
 from yazcore.mcp.help import instructions
 from yazcore.mcp.parameters import call_in, unfit
 from yazcore.mcp.prepared import PREPARED, TAKES, encoded
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
 
 PRINCIPAL = "yazcore.principal"
 """The key of the ASGI scope under which a request says who asks."""
-
-STILL = "yazcore.still"
-"""The key of the ASGI scope under which stands how to ask again who a request's token stands for."""
 
 BODY_BYTES = 2**20
 """The most bytes the body of a request may have; a model never writes as much."""
@@ -89,6 +87,7 @@ class Face:
         self._listed = -1
         self._changes = Changes(host)
         self._boundary = boundary(host.contract.host, lambda ctx: self._who(ctx).name)
+        self._sessions: Sessions | None = None
         self._running: set[anyio.CancelScope] = set()
         self._answered_call = self._answering(self._call_tool)
         self.server = self._build()
@@ -306,7 +305,15 @@ class Face:
         return still
 
     async def _initialized(self, ctx: _Context, params: types.NotificationParams) -> None:
-        self._changes.opened(ctx, self._still(ctx))
+        still, sessions = self._still(ctx), self._sessions
+        session = None if ctx.request is None else ctx.request.headers.get(MCP_SESSION_ID_HEADER)
+
+        def now() -> Principal | None:
+            """Who the session's open stream is for: its token may be a newer one than that of this request."""
+            stream = None if sessions is None or session is None else sessions.stream_of(session)
+            return (still if stream is None else stream.still)()
+
+        self._changes.opened(ctx, now)
 
     async def _listen(
         self, ctx: _Context, params: types.SubscriptionsListenRequestParams
@@ -335,7 +342,7 @@ class Face:
 
         Answers may be streams: a plain JSON answer would lose progress, and cancelling when a client leaves (mcp D3).
         """
-        manager = Sessions(
+        self._sessions = manager = Sessions(
             self.server,
             json_response=False,
             stateless=False,
@@ -345,6 +352,7 @@ class Face:
         )
         async with manager.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(self._changes.tell)
+            tasks.start_soon(self._changes.watch, manager.streams)
             try:
                 yield manager
             finally:

@@ -10,6 +10,7 @@ import json
 import math
 from typing import Any
 
+import anyio
 import attrs
 import pydantic_core
 from mcp.server import Server
@@ -21,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from yazcore.mcp.changes import STILL, Still
 from yazcore.mcp.parameters import unfit
 from yazcore.mcp.prepared import with_prepared
 from yazcore.mcp.replay import RETRY_MS, Replay, Room
@@ -36,6 +38,7 @@ class Sessions(StreamableHTTPSessionManager):
         super().__init__(app, retry_interval=RETRY_MS, **options)
         self._room = Room()
         self._replays: dict[StreamableHTTPServerTransport, Replay] = {}
+        self.streams: set[Stream] = set()
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         """A new session; None, which is answered with 503, where all of the principal's are in use, or too many open.
@@ -76,6 +79,45 @@ class Sessions(StreamableHTTPSessionManager):
         """Serve one request of either era."""
         await with_prepared(super()._handle_request, scope, receive, send)
 
+    # --- streams --------------------------------------------------------------------------------------------------
+
+    def stream_of(self, session: str) -> Stream | None:
+        """The open stream of a session, if it has one."""
+        return next((stream for stream in self.streams if stream.session == session), None)
+
+    async def _stream(self, request: Request, send: Send) -> None:
+        """Serve a stream, until its client leaves or its token opens nothing any more: then as if the client had left.
+
+        The session stays: it belongs to its principal, who may have a newer token (mcp 10).
+        """
+        scope, session, still = request.scope, request.headers.get(MCP_SESSION_ID_HEADER), request.scope.get(STILL)
+        if request.method != "GET" or session is None or still is None:
+            await super()._handle_stateful_request(scope, request.receive, send)
+            return
+        stream = Stream(session=session, still=still)
+        is_open = False
+
+        async def receive() -> Message:
+            message: Message = {"type": "http.disconnect"}
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_cancel_after, stream.ended, tasks.cancel_scope)
+                message = await request.receive()
+                tasks.cancel_scope.cancel()
+            return message
+
+        async def watch(message: Message) -> None:
+            nonlocal is_open
+            is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+            await send(message)
+
+        self.streams.add(stream)
+        try:
+            await super()._handle_stateful_request(scope, receive, watch)
+        finally:
+            self.streams.discard(stream)
+        if is_open and stream.ended.is_set():
+            await send({"type": "http.response.body", "body": b""})
+
     # --- one message, and one request for one id ------------------------------------------------------------------
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +128,7 @@ class Sessions(StreamableHTTPSessionManager):
         """
         request = Request(scope, receive)
         if request.method != "POST":
-            await super()._handle_stateful_request(scope, receive, send)
+            await self._stream(request, send)
             return
         body = await request.body()
         message = _parsed(body)
@@ -113,6 +155,24 @@ class Sessions(StreamableHTTPSessionManager):
             await send(message)
 
         await super()._handle_stateful_request(scope, _again(body, receive), watch)
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Stream:
+    """An open stream of the older era: whose session it is of, and who its token stands for now."""
+
+    session: str
+    still: Still
+    ended: anyio.Event = attrs.field(factory=anyio.Event)
+
+    def end(self) -> None:
+        """End it."""
+        self.ended.set()
+
+
+async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 @attrs.frozen
