@@ -2,9 +2,11 @@
 
     python checker.py stdio [FOLDER]        python checker.py http PORT [TOKEN] [FOLDER]
 
-`tools.json` in FOLDER, where there is one, adds to or changes what it lists; `calls` in FOLDER gets a line for each
-call that arrives, and `ended` one for each that was cancelled. `token` in FOLDER, where there is one, takes the place
-of TOKEN; `refused` gets what was sent instead.
+`tools.json` in FOLDER, where there is one, adds to or changes what it lists. `calls` in FOLDER gets a line for each
+call that arrives, `lists` one for each list, `listens` one for each stream of changes, and `ended` one for each call
+that was cancelled. `token` in FOLDER, where there is one, takes the place of TOKEN; `refused` gets what was sent
+instead. Where `older` is in FOLDER, only the older protocol era is spoken over HTTP; where `streams` is, each stream of
+changes ends as soon as it was opened.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from typing import Any
 import anyio
 import mcp_types as t
 from mcp.server import Server, ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -37,6 +41,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}},
     "older": {"description": "Has a schema of an older dialect.", "inputSchema": TEXT, "outputSchema": {
         "$schema": "http://json-schema.org/draft-07/schema#", **FOUND}},
+    "announce": {"description": "Says that its tools have changed.", "inputSchema": TEXT},
     "fail": {"description": "Always fails.", "inputSchema": TEXT},
     "error": {"description": "Answers with an error of the protocol.", "inputSchema": TEXT},
     "wait": {"description": "Never ends.", "inputSchema": TEXT},
@@ -61,7 +66,23 @@ def made(folder: Path | None) -> Server[Any]:
         more = folder / "tools.json" if folder is not None else None
         return {**TOOLS, **(json.loads(more.read_text()) if more is not None and more.exists() else {})}
 
+    bus = InMemorySubscriptionBus()
+    sessions: set[ServerSession] = set()
+    serve_stream = ListenHandler(bus)
+
+    async def listen(ctx: ServerRequestContext[Any], params: t.SubscriptionsListenRequestParams) -> Any:
+        noted(folder, "listens", "a stream")
+        if folder is None or not (folder / "streams").exists():
+            return await serve_stream(ctx, params)
+        with anyio.move_on_after(0.05):
+            return await serve_stream(ctx, params)
+        return t.SubscriptionsListenResult()
+
+    async def initialized(ctx: ServerRequestContext[Any], params: t.NotificationParams) -> None:
+        sessions.add(ctx.session)
+
     async def list_tools(ctx: ServerRequestContext[Any], params: t.PaginatedRequestParams | None) -> t.ListToolsResult:
+        noted(folder, "lists", "tools")
         return t.ListToolsResult(tools=[t.Tool(name=name, **one) for name, one in tools().items()])
 
     async def call_tool(ctx: ServerRequestContext[Any], params: t.CallToolRequestParams) -> Any:
@@ -74,6 +95,10 @@ def made(folder: Path | None) -> Server[Any]:
                 return structured({"found": "many"})
             case "fail":
                 return t.CallToolResult(is_error=True, content=[t.TextContent(text="no reference is there")])
+            case "announce":
+                await bus.publish(ToolsListChanged())
+                for session in sessions:
+                    await session.send_notification(t.ToolListChangedNotification())
             case "error":
                 raise MCPError(code=-32000, message="the database is away\x1b[2J")
             case "wait":
@@ -101,7 +126,11 @@ def made(folder: Path | None) -> Server[Any]:
                 return structured({"found": 2**80})
         return said(f"{params.name}: {text}")
 
-    server: Server[Any] = Server("checker", version="1.2", on_list_tools=list_tools, on_call_tool=call_tool)
+    server: Server[Any] = Server(
+        "checker", version="1.2", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=listen,
+        get_tool_input_schema=lambda name: tools().get(name, {}).get("inputSchema"),  # else each call lists them all
+    )  # fmt: skip
+    server.add_notification_handler("notifications/initialized", t.NotificationParams, initialized)
     return server
 
 
@@ -135,7 +164,11 @@ async def over_http(port: int, token: str, folder: Path | None) -> None:
         sent = dict(scope.get("headers", ())).get(b"authorization", b"").decode()
         rotated = folder / "token" if folder is not None else None
         wanted = rotated.read_text() if rotated is not None and rotated.exists() else token
-        if scope["type"] == "http" and wanted and sent != f"Bearer {wanted}":
+        newer = dict(scope.get("headers", ())).get(b"mcp-protocol-version", b"").startswith(b"2026")
+        if newer and folder is not None and (folder / "older").exists():
+            await send({"type": "http.response.start", "status": 400, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+        elif scope["type"] == "http" and wanted and sent != f"Bearer {wanted}":
             noted(folder, "refused", sent)
             await send({"type": "http.response.start", "status": 401, "headers": []})
             await send({"type": "http.response.body", "body": b""})

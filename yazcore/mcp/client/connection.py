@@ -19,7 +19,9 @@ import anyio
 import httpx2
 import mcp_types
 from mcp import Client
+from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import yazcore
@@ -58,6 +60,12 @@ MOST_UNANSWERED = 3
 
 MOST_GIVEN_UP = 32
 """After how many calls that nobody waited for any more it is: each may still hold something open."""
+
+LISTEN_SECONDS = 1.0
+"""How long to wait before a stream of changes that has ended is opened again; twice as long each time."""
+
+LONGEST_LISTEN_SECONDS = 60.0
+"""The longest such pause; after a stream that was open for longer the next pause is a short one again."""
 
 _LOOK_SECONDS = 0.5
 """How long to wait for the reason once a connection is closed."""
@@ -183,8 +191,13 @@ class Connection:
                 ) as self._client:  # fmt: skip
                     scope.deadline = math.inf
                     self.ready.set_result(None)
-                    await self._stop.wait()
+                    listening = asyncio.create_task(self._listen(self._client))
+                    try:
+                        await self._stop.wait()
+                    finally:
+                        listening.cancel()
                     scope.deadline = anyio.current_time() + CLOSE_SECONDS
+                    await asyncio.wait({listening})
             if not self.ready.done() and not self._stop.is_set():
                 fault = faults.slow(self.name, CONNECT_SECONDS)
         except asyncio.CancelledError:
@@ -210,6 +223,32 @@ class Connection:
         note.set(self._opening)
         async with transport as streams:
             yield streams
+
+    async def _listen(self, client: Client) -> None:
+        """Hear, in the newer era and where the server offers it, that its tools have changed; `_hear` is for the older.
+
+        A stream that ends is opened again, after a pause that doubles. One that is refused is not: then, as with a
+        server that offers none, the list is asked for anew by its age alone.
+        """
+        tools = client.server_capabilities.tools
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
+            return
+        pause = LISTEN_SECONDS
+        while True:
+            note.set(Note())
+            began = anyio.current_time()
+            try:
+                async with client.listen(tools_list_changed=True) as events:
+                    self.has_new_tools = True  # perhaps: nobody told us what changed before
+                    async for _ in events:
+                        self.has_new_tools = True
+            except SubscriptionLost:
+                pass
+            except Exception:  # noqa: BLE001 - whatever a hostile server brings about, calls go on without the stream
+                return
+            pause = LISTEN_SECONDS if anyio.current_time() - began > LONGEST_LISTEN_SECONDS else pause
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_LISTEN_SECONDS)
 
     async def _hear(self, message: Any) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
