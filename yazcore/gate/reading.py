@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from yazcore.capabilities.context import Client
 from yazcore.catalogue import ActivePrompt, ActiveResource, Catalogue, Snapshot
 from yazcore.declarations import DEADLINE_SECONDS, Cache, ResourceDeclaration
@@ -104,7 +106,10 @@ class Reading:
             mime = "application/octet-stream"
         else:
             data = encode(value)
-        return Content(uri=uri, mime=declaration.mime_type or mime, data=data, cache=declaration.cache)
+        cache = declaration.cache
+        if scope.id is not None and cache.scope != "private":
+            cache = attrs.evolve(cache, scope="private")  # who may read it depends on the id, whatever it says (G70)
+        return Content(uri=uri, mime=declaration.mime_type or mime, data=data, cache=cache)
 
     def _kept(self, attempt: Attempt) -> Content | None:
         """A kept result of this principal's: an export as it is, anything larger or too large once before in pages."""

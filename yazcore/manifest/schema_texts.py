@@ -149,7 +149,7 @@ TEXTS: Mapping[type, Mapping[str, str]] = {
     Cache: {
         "": "How long a reader may keep a resource.",
         "ttl_ms": "For so many milliseconds.",
-        "scope": "Whether what is kept may be shared between callers.",
+        "scope": "Whether what is kept may be shared between callers. A resource whose scope has ids is never shared.",
     },
     PromptDeclaration: {
         "": "A runbook that a person picks; it never acts.",
