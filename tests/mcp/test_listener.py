@@ -8,7 +8,9 @@ import os
 import signal
 import socket
 import threading
+import time
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import anyio
@@ -20,9 +22,11 @@ from mcp.shared.exceptions import MCPError
 
 from tests.mcp.sample.plugin import Seen
 from tests.mcp.serving import ACCEPT, ERAS, MODERN, accepted, connected, http, listening, modern
-from yazcore import OWNER, Host, Principal, YazError
+from yazcore import OWNER, Home, Host, PermissionGrant, Principal, YazError
 from yazcore.mcp.listener import Address, Listener, _bind, _Start
 from yazcore.mcp.server import Face
+from yazcore.permissions.lending import Lending
+from yazcore.permissions.tokens import Tokens
 
 pytestmark = pytest.mark.anyio
 
@@ -270,23 +274,42 @@ async def open_session(client: httpx2.AsyncClient, url: str) -> dict[str, str]:
     return headers
 
 
-async def test_the_token_is_in_no_log(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("kind", ["start", "named", "lent", "revoked", "lent and revoked", "expired"])
+async def test_no_token_is_in_any_log(host: Host, home: Home, caplog: pytest.LogCaptureFixture, kind: str) -> None:
+    now = [time.time()]
+    tokens = Tokens(home, clock=lambda: now[0])
+    lending = Lending(tokens)
+    named = tokens.create("ada", (PermissionGrant("sample:*"),), seconds=3600)
+    lent = lending.lend("ada")
     caplog.set_level(1)
     for name in ("uvicorn.error", "uvicorn.access", "uvicorn.asgi", "mcp", "asyncio", "httpx2", "yazcore"):
         caplog.set_level(1, logger=name)
-    async with listening(host) as (listener, address):
-        for mode in ERAS:
-            async with connected(address.url, address.token, mode) as client:
+    async with listening(host, named=lending.principal_of) as (listener, address):
+        token = {"start": address.token, "lent": lent, "lent and revoked": lent}.get(kind, named)
+        if "revoked" in kind:
+            tokens.revoke("ada")
+        elif kind == "expired":
+            now[0] += 7200
+        is_good = kind in ("start", "named", "lent")
+        for mode in ERAS if is_good else ():
+            async with connected(address.url, token, mode) as client:
                 await client.call_tool("sample__echo", {"text": "hi"})
                 await client.call_tool("sample__crash", {})
         async with http() as anyone:
-            await anyone.post(address.url, **{**CALL, "headers": [("Authorization", f"Basic {address.token}")]})
-            bad = {**CALL["headers"], "Authorization": f"Bearer {address.token}", "Host": "evil.example"}
-            await anyone.post(address.url, json=CALL["json"], headers=bad)
-        assert address.token not in repr((listener, address, vars(listener)))
+            for scheme, other, status in (
+                ("Bearer", {}, 200 if is_good else 401), ("Basic", {}, 401),
+                ("Bearer", {"Host": "evil.example"}, 421 if is_good else 401),
+                ("Bearer", {"MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "x"}, 404 if is_good else 401),
+            ):  # fmt: skip
+                headers = {**CALL["headers"], "Authorization": f"{scheme} {token}", **other}
+                answer = await anyone.post(address.url, json=CALL["json"], headers=headers)
+                assert (answer.status_code, token in answer.text) == (status, False)
+        assert token not in repr((listener, address, vars(listener)))
     told = [f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records]
     assert told
-    assert [line for line in told if address.token in line] == []
+    for text in (token, sha256(token.encode()).hexdigest()):
+        assert [line for line in told if text in line] == []
+        assert [record for record in host.audit.calls() if text in str(record)] == []
 
 
 async def test_named_tokens_open_the_door_while_it_is_on(host: Host) -> None:

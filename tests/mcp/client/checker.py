@@ -5,8 +5,8 @@
 `tools.json` in FOLDER, where there is one, adds to or changes what it lists. `calls` in FOLDER gets a line for each
 call that arrives, `lists` one for each list, `listens` one for each stream of changes, and `ended` one for each call
 that was cancelled. `token` in FOLDER, where there is one, takes the place of TOKEN; `refused` gets what was sent
-instead. Where `older` is in FOLDER, only the older protocol era is spoken over HTTP; where `streams` is, each stream of
-changes ends as soon as it was opened.
+instead. Where `older` is in FOLDER, only the older protocol era is spoken; where `streams` is, each stream of changes
+ends as soon as it was opened.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import anyio
 import mcp_types as t
 from mcp.server import Server, ServerRequestContext
+from mcp.server.runner import serve_loop
 from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
@@ -130,6 +131,13 @@ def made(folder: Path | None) -> Server[Any]:
         "checker", version="1.2", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=listen,
         get_tool_input_schema=lambda name: tools().get(name, {}).get("inputSchema"),  # else each call lists them all
     )  # fmt: skip
+
+    async def around(ctx: ServerRequestContext[Any], call_next: Any) -> Any:
+        if ctx.method == "server/discover" and folder is not None and (folder / "older").exists():
+            raise MCPError(code=t.METHOD_NOT_FOUND, message="Method not found")
+        return await call_next(ctx)
+
+    server.middleware.append(around)
     server.add_notification_handler("notifications/initialized", t.NotificationParams, initialized)
     return server
 
@@ -152,7 +160,10 @@ async def over_stdio(folder: Path | None) -> None:
     sys.stderr.write("and this is for whoever started me\n")
     server = made(folder)
     async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+        if folder is not None and (folder / "older").exists():
+            await serve_loop(server, read, write, lifespan_state={})
+        else:
+            await server.run(read, write, server.create_initialization_options())
 
 
 async def over_http(port: int, token: str, folder: Path | None) -> None:
@@ -164,11 +175,7 @@ async def over_http(port: int, token: str, folder: Path | None) -> None:
         sent = dict(scope.get("headers", ())).get(b"authorization", b"").decode()
         rotated = folder / "token" if folder is not None else None
         wanted = rotated.read_text() if rotated is not None and rotated.exists() else token
-        newer = dict(scope.get("headers", ())).get(b"mcp-protocol-version", b"").startswith(b"2026")
-        if newer and folder is not None and (folder / "older").exists():
-            await send({"type": "http.response.start", "status": 400, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-        elif scope["type"] == "http" and wanted and sent != f"Bearer {wanted}":
+        if scope["type"] == "http" and wanted and sent != f"Bearer {wanted}":
             noted(folder, "refused", sent)
             await send({"type": "http.response.start", "status": 401, "headers": []})
             await send({"type": "http.response.body", "body": b""})

@@ -29,6 +29,7 @@ def refused(setup: Setup, tool: str = "check", text: str = "", **more: Any) -> S
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
+PROTOCOLS = {"newer": "2026-07-28", "older": "2025-11-25"}
 LIES = "the tool {!r} of the MCP server checker did not give what it promises: {}"
 NOT_KEPT = "the MCP server checker does not keep to the protocol: "
 
@@ -124,8 +125,7 @@ def test_a_server_that_says_that_its_tools_changed_is_asked_at_once(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, era: str
 ) -> None:
     monkeypatch.setattr("yazcore.mcp.client.remote.FRESH_SECONDS", 3600.0)
-    if era == "older":
-        (setup.folder / "older").touch()
+    speak(setup, era)
     setup.http()
     setup.see()
     if era == "newer":
@@ -354,17 +354,29 @@ def test_no_proxy_sees_what_goes_to_this_machine(setup: Setup, monkeypatch: pyte
 # -- coming and going -------------------------------------------------------------------------------------------------
 
 
-def test_a_process_that_dies_during_a_call_is_gone_and_the_next_call_starts_it_anew(setup: Setup) -> None:
+def speak(setup: Setup, era: str) -> None:
+    """Have the checker of this setup speak the older era alone, or leave it both."""
+    if era == "older":
+        (setup.folder / "older").touch()
+
+
+@pytest.mark.parametrize("era", ["newer", "older"])
+def test_a_process_that_dies_during_a_call_is_gone_and_the_next_call_starts_it_anew(setup: Setup, era: str) -> None:
+    speak(setup, era)
     setup.stdio()
     setup.see()
+    assert setup.servers.surface("checker", SECONDS)["protocol"] == PROTOCOLS[era]
     assert refused(setup, "die").code == "server-gone"
     assert setup.call("check", "@")["structuredContent"] == {"found": 1}
     assert setup.lines("calls") == ["die", "check"]
 
 
-def test_a_server_over_http_that_dies_is_gone_until_it_is_back(setup: Setup) -> None:
+@pytest.mark.parametrize("era", ["newer", "older"])
+def test_a_server_over_http_that_dies_is_gone_until_it_is_back(setup: Setup, era: str) -> None:
+    speak(setup, era)
     settings = setup.http()
     setup.see()
+    assert setup.servers.surface("checker", SECONDS)["protocol"] == PROTOCOLS[era]
     waiting = setup.servers.call("checker", "wait", {}, SECONDS)
     until(lambda: setup.lines("calls"))
     assert refused(setup, "die").code == "server-gone"
