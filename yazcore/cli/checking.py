@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yazcore.cli.output import harmless, print_json
-from yazcore.cli.plugins import own_folders
+from yazcore.cli.own_folders import own_folders
 from yazcore.violations import sentence
 from yazcore.writing.contract import SHIPPED, YAZ
 

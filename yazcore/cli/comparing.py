@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from yazcore.cli.output import format_options, print_json
-from yazcore.cli.plugins import own_folders
+from yazcore.cli.own_folders import own_folders
 from yazcore.writing.contract import SHIPPED, YAZ
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -31,18 +29,6 @@ def look(home: Home, safe_mode: bool = False) -> tuple[tuple[Installed, ...], tu
         plugin_folders={} if safe_mode else plugin_folders(home),
     )  # fmt: skip
     return tuple(sorted(found, key=lambda one: one.id)), skipped
-
-
-def own_folders(target: str) -> tuple[Path, ...]:
-    """Where the plugins of `yaz install` lie, for a target that is a name; nowhere for a file or a folder."""
-    return () if os.path.exists(target) else installed_folders()
-
-
-def installed_folders() -> tuple[Path, ...]:
-    """Where the plugins of `yaz install` lie: the version of each that counts."""
-    home = Home()
-    found, _ = survey(YAZ, Grants(home), discover_installed=False, path=[], plugin_folders=plugin_folders(home))
-    return tuple(folder for one in found for folder in one.folders)
 
 
 def unknown_plugin(plugin_id: str, known: Sequence[str]) -> YazError:

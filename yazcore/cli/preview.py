@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yazcore.cli.output import format_options, harmless, print_json, stream
-from yazcore.cli.plugins import own_folders
+from yazcore.cli.own_folders import own_folders
 from yazcore.violations import errors
 from yazcore.writing.contract import SHIPPED, YAZ
 

@@ -30,7 +30,7 @@ def build(folder: Path | None, installed: bool, output: Path | None) -> None:
     docs/registry.schema.json. A wheel that yaz would refuse is left out, and named with what is wrong. Exit status 1
     where anything was left out.
     """
-    from yazcore.cli.plugins import installed_folders
+    from yazcore.cli.own_folders import installed_folders
     from yazcore.registry.building import build as build_registry
     from yazcore.registry.document import written
 
