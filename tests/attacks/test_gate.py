@@ -339,7 +339,7 @@ def test_large_arguments_do_not_hold_up_everybody_else(host: Host) -> None:
 
         task = asyncio.create_task(others())
         await asyncio.sleep(0)
-        await host.gate.call_tool(OWNER, "demo__numbers", {"x": [1] * 60_000})
+        await host.gate.call_tool(OWNER, "demo__numbers", {"x": [*[1] * 60_000, "one that is none"]})
         over.set()
         await task
         return turns

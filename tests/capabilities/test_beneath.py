@@ -288,7 +288,9 @@ def test_a_link_that_comes_and_goes_is_never_followed(open_beneath: Opener, root
     thread = threading.Thread(target=flip)
     thread.start()
     try:
-        for _ in range(2000):
+        for number in range(200_000):  # on a busy machine the two may keep step for a while
+            if number >= 2000 and seen >= {"harmless", "Leaves"}:
+                break
             try:
                 seen.add(read(open_beneath, root, *resolve(root, ("flip", "secret"))))
             except (Leaves, OSError) as error:
