@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from copy import deepcopy as copy_of
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import anyio
 import attrs
@@ -21,6 +22,7 @@ from mcp import Client
 from mcp.server.lowlevel import Server
 
 from tests.cli.commands import CHECKOUT, Shell, install_zotero, shell
+from yazcore import Serving
 from yazcore.granting import isolation_here
 from yazcore.writing import demo as story
 from yazcore.writing import sample
@@ -303,11 +305,20 @@ def test_a_refused_request_ends_the_demo_at_its_step(
     assert anyio.run(refused_by_an_empty_server, ask) == f"{step}: the answer is an error: Method not found"
 
 
-def test_a_port_that_stays_open_is_noticed() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as open_still:
-        url = f"http://127.0.0.1:{open_still.getsockname()[1]}/mcp"
-        assert not anyio.run(story._nobody_listens, url)
-    assert anyio.run(story._nobody_listens, url)
+def test_a_port_that_stays_open_ends_the_demo(yaz: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[socket.socket] = []
+
+    class Reopened(Serving):
+        async def stop(self) -> None:
+            url = json.loads((tmp_path / "kept" / "home" / "run.json").read_text())["url"]
+            await super().stop()
+            taken.append(socket.create_server(("127.0.0.1", urlsplit(url).port or 0)))
+
+    monkeypatch.setattr(story, "Serving", Reopened)
+    done = yaz.here("demo", "--keep", str(tmp_path / "kept"))
+    taken[0].close()
+    assert done.status == 1
+    assert done.err.startswith("yaz: [demo-failed] MCP server off: somebody still listens at its port. ")
 
 
 # --- what it needs ---
