@@ -67,6 +67,27 @@ def test_citing_again_changes_nothing(desk: Desk, key: Callable[[str], str], pro
     assert told["warnings"] == ["The citation stood there already, so the document was left as it is."]
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("paper.typ", "A claim @barnesandnobleinc2018annual @mueller2024cost."),
+        ("paper.tex", r"A claim~\cite{barnesandnobleinc2018annual}~\cite{mueller2024cost}."),
+        ("paper.md", "A claim [@barnesandnobleinc2018annual] [@mueller2024cost]."),
+    ],
+)
+def test_works_cited_in_turn_at_one_place_stand_there_once(
+    desk: Desk, key: Callable[[str], str], name: str, wanted: str
+) -> None:
+    desk.write(name, "A claim.")
+    told = [desk.cite(key(slug), document=name, after="A claim") for slug in ("cost-risk", "corporate") * 2]
+    assert [one["inserted"] for one in told] == [True, True, False, False]
+    assert desk.text(name) == wanted
+    # An agent that has read the document again names the place with its citations.
+    again = desk.cite(key("corporate"), document=name, after=wanted.removesuffix("."))
+    assert again["inserted"] is False
+    assert desk.text(name) == wanted
+
+
 def test_without_a_document_only_the_entry_is_written(desk: Desk, key: Callable[[str], str], project: Path) -> None:
     told = desk.cite(key("html-title"), library="user")
     assert [path.name for path in project.iterdir()] == ["references.bib"]

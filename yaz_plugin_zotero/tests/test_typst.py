@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 
 from yaz_plugin_zotero.bibliography import appended
 from yaz_plugin_zotero.bibtex import entry
-from yaz_plugin_zotero.citing import citation, place
 from yaz_plugin_zotero.library import Creator, Item
+from yaz_plugin_zotero.placing import citation, place
 from yaz_plugin_zotero.sample import SampleLibrary
 
 if TYPE_CHECKING:
@@ -92,6 +93,23 @@ def test_every_citation_compiles_wherever_it_stands(tmp_path: Path, locator: str
     text = compiled(tmp_path, "\n\n".join(paragraphs), "\n".join(entries))
     shown = text.partition("Bibliography")[0].replace(" ", "")
     assert shown == "".join(wanted)
+
+
+@pytest.mark.parametrize("anchor", ["claim", "claim ", "claim~"])
+def test_works_cited_at_one_place_compile_side_by_side(tmp_path: Path, anchor: str) -> None:
+    entries, paragraphs, wanted = [], [], []
+    for number, keys in enumerate(permutations(KEYS, 2)):
+        text = anchor
+        for place_of, key in enumerate(keys):
+            name = f"Doe{number:03d}{'ab'[place_of]}"
+            key = f"{number}{key}" if key[0].isalnum() else f"{key[0]}{number}{key}"
+            entries.append(f"@book{{{key}, title={{T}}, author={{{name}, Jane}}, year={{2020}}}}")
+            text = place(text, "main.typ", anchor, "typst", key, None).text
+        paragraphs.append(text)
+        # Typst prints neighbours in one pair of parentheses, in the order of its style.
+        wanted.append(f"claim(Doe{number:03d}a,2020;Doe{number:03d}b,2020)")
+    text = compiled(tmp_path, "\n\n".join(paragraphs), "\n".join(entries))
+    assert "".join(text.partition("Bibliography")[0].split()) == "".join(wanted)
 
 
 @settings(max_examples=25, deadline=None)

@@ -7,8 +7,7 @@ is still what was read. A file that changed meanwhile is read again.
 from __future__ import annotations
 
 import re
-import unicodedata
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 from yazcore import ServiceError, ToolError
@@ -16,9 +15,9 @@ from yazcore import ServiceError, ToolError
 from yaz_plugin_zotero import bibliography
 from yaz_plugin_zotero.bibliography import Ensured
 from yaz_plugin_zotero.library import Item
+from yaz_plugin_zotero.placing import Placed, place
+from yaz_plugin_zotero.runs import Format
 from yaz_plugin_zotero.tex import Dialect
-
-Format = Literal["typst", "latex", "markdown"]
 
 _FORMATS: dict[str, Format] = {
     ".typ": "typst", ".tex": "latex", ".ltx": "latex", ".md": "markdown", ".markdown": "markdown", ".qmd": "markdown",
@@ -32,14 +31,6 @@ _HAS_BIBLIOGRAPHY = {
     "latex": (re.compile(r"\\(?:bibliography|addbibresource)\b"), "\\bibliography{{{stem}}}"),
     "markdown": (re.compile(r"^bibliography:", re.MULTILINE), "bibliography: {path} (in the front matter)"),
 }
-
-# What Typst reads as a reference: letters, digits, _ - and, inside, : and . (zotero 5).
-_TYPST_KEY = re.compile(r"[\w-](?:[\w:.-]*[\w-])?")
-_TYPST_GOES_ON = re.compile(r"[\w\-\[]|[:.]+[\w-]")
-_TYPST_CALL_GOES_ON = re.compile(r"[\[(;]|\.\w")
-_TYPST_SIGNS = re.compile(r"([\\#\[\]*_`$@<>~=/\"'+-])")
-_PANDOC_KEY = re.compile(r"\w(?:[\w:.#$%&+?<>~/-]*\w)?")
-_TEX_SIGNS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
 @attrs.frozen
@@ -68,15 +59,6 @@ class Request:
                 f"{', '.join(sorted(_FORMATS))}."
             )
         return _FORMATS[ending]
-
-
-@attrs.frozen
-class Placed:
-    """A document with the citation in it: the new text, the line it stands on, whether it was put in now."""
-
-    text: str
-    line: int
-    inserted: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -133,54 +115,6 @@ def _cite(files: Any, item: Item, request: Request) -> Cited:
     raise ToolError(
         f"{request.bibliography} or the document changed all the time while it was written. Try again.{kept}"
     )
-
-
-def citation(form: Format, key: str, locator: str | None = None, following: str = "") -> str:
-    """The citation as the format writes it; `following` is the text right after it.
-
-    Raises `ToolError` for a key that LaTeX cannot take.
-    """
-    if form == "latex":
-        if re.search(r"[\s#%~\\{}^$&,]", key):
-            raise ToolError(
-                f"LaTeX cannot cite the key {key}. Rename it in the .bib with letters, digits, - and : only."
-            )
-        return f"\\cite[{_tex(locator)}]{{{key}}}" if locator else f"\\cite{{{key}}}"
-    if form == "markdown":
-        name = key if _PANDOC_KEY.fullmatch(key) else f"{{{key}}}"
-        return f"[@{name}, {_markdown(locator)}]" if locator else f"[@{name}]"
-    return _typst(key, locator, following)
-
-
-def place(text: str, name: str, after: str, form: Format, key: str, locator: str | None) -> Placed:
-    """Put the citation right after the text `after`, which must stand in the document exactly once.
-
-    A citation of the key that stands there already is left as it is. Raises `ToolError` where the text does not occur,
-    or more than once.
-    """
-    if "\r\n" in text and after not in text:
-        after = after.replace("\r\n", "\n").replace("\n", "\r\n")
-    places = _places(text, after)
-    if not places:
-        raise ToolError(
-            f"The text to cite after does not stand in {name}, so nothing was written. Read the document and pass a "
-            "piece of it exactly as it stands there."
-        )
-    if len(places) > 1:
-        lines = ", ".join(str(_line(text, at)) for at in places[:5])
-        raise ToolError(
-            f"The text to cite after stands in {name} {len(places)} times (lines {lines}), so nothing was written. "
-            "Pass a longer piece that stands there once."
-        )
-    at = places[0] + len(after)
-    before, following = text[:at], text[at:]
-    if _stands_already(following, form, key, locator):
-        return Placed(text, _line(text, at), False)
-    gap = "" if not before or before[-1].isspace() or before[-1] in "([{~" else "~" if form == "latex" else " "
-    cited = citation(form, key, locator, following)
-    if form == "markdown" and following[:1] in ("(", "[", "{", ":"):
-        cited += " "
-    return Placed(before + gap + cited + following, _line(text, at), True)
 
 
 @attrs.frozen
@@ -240,51 +174,3 @@ def _hint(text: str, request: Request, form: Format) -> str | None:
         return None
     wanted = line.format(path=request.bibliography, stem=request.bibliography.removesuffix(".bib"))
     return f"{request.document} names no bibliography: unless another file of the project does, add {wanted}"
-
-
-def _places(text: str, wanted: str) -> list[int]:
-    found, at = [], text.find(wanted)
-    while at >= 0:
-        found.append(at)
-        at = text.find(wanted, at + 1)
-    return found
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
-
-
-def _stands_already(following: str, form: Format, key: str, locator: str | None) -> bool:
-    forms = {citation(form, key, locator, rest) for rest in ("", "x")}
-    for gap in ("", " ", "~"):
-        for cited in forms:
-            if following.startswith(gap + cited):
-                rest = following[len(gap + cited) :]
-                open_end = form == "typst" and cited.startswith("@") and locator is None
-                if not (open_end and _TYPST_GOES_ON.match(rest)):
-                    return True
-    return False
-
-
-def _typst(key: str, locator: str | None, following: str) -> str:
-    supplement = f"[{_TYPST_SIGNS.sub(_escape, locator)}]" if locator else ""
-    if _TYPST_KEY.fullmatch(key) and (supplement or not _TYPST_GOES_ON.match(following)):
-        return f"@{key}{supplement}"
-    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
-    told = f", supplement: {supplement}" if supplement else ""
-    # A semicolon ends the call where the text goes on in a way that would belong to it; it is not printed.
-    return f'#cite(label("{quoted}"){told})' + (";" if _TYPST_CALL_GOES_ON.match(following) else "")
-
-
-def _escape(sign: re.Match[str]) -> str:
-    return "\\" + sign[1]
-
-
-def _tex(text: str) -> str:
-    written = "".join(_TEX_SIGNS.get(sign, f"\\{sign}" if sign in "#$%&_{}" else sign) for sign in text)
-    return "{" + written + "}" if "]" in written or "[" in written else written
-
-
-def _markdown(text: str) -> str:
-    signs = (f"\\{sign}" if unicodedata.category(sign)[0] in "PS" and sign not in ".,-–&§" else sign for sign in text)
-    return "".join(signs)

@@ -6,7 +6,7 @@ from typing import Any
 
 from yazcore import Command, Resource, ServiceError, Tool, ToolError, hookimpl
 
-from yaz_plugin_zotero import citing, search
+from yaz_plugin_zotero import citing, placing, search
 from yaz_plugin_zotero.index import Index
 from yaz_plugin_zotero.library import Item
 from yaz_plugin_zotero.source import Source, refresh
@@ -158,7 +158,7 @@ def _told(item: Item, request: citing.Request, cited: citing.Cited, source: Sour
 
 def _written(form: Any, key: str, locator: str | None) -> str | None:
     try:
-        return citing.citation(form, key, locator)
+        return placing.citation(form, key, locator)
     except ToolError:
         return None
 
