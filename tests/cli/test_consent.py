@@ -357,7 +357,7 @@ def test_a_revoked_capability_is_refused_at_the_next_call_until_it_is_granted_ag
     thesis = write(tmp_path / "thesis", {"main.typ": "= One\nIt is so.\n"})
     served = library.serve(str(thesis))
     found = served.call("zotero__search-library", query="")["structuredContent"]["items"]
-    cite: dict[str, Any] = {"projectId": served.project_id, "key": found[0]["key"]}
+    cite: dict[str, Any] = {"projectId": served.project_id, "key": found[0]["key"], "bibliography": "references.bib"}
     assert library.here("revoke", "zotero", "fs-project").status == 0
     answer = served.call("zotero__cite-item", **cite)
     assert answer["isError"] is True

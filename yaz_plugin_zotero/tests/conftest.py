@@ -58,7 +58,7 @@ class Desk:
     plugin: ZoteroPlugin
 
     def __init__(
-        self, base: Path, zotero: Path | None, project: Path, *, denied: str = "",
+        self, base: Path, zotero: Path | None, project: Path, *, denied: str = "", bibliography: str | None = None,
         isolated: IsolatedRuntime | None = None,
     ) -> None:
         self.zotero = zotero
@@ -84,7 +84,7 @@ class Desk:
         self.context = Context(
             plugin="zotero",
             version=manifest.version,
-            settings={"bibliography": "references.bib"},
+            settings={"bibliography": bibliography},
             data_folder=data,
             message=Messages(PACKAGE / "locales").text,
             log=logging.getLogger("zotero"),

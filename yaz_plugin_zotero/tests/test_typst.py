@@ -30,7 +30,12 @@ def compiled(folder: Path, document: str, bibliography: str) -> str:
     (folder / "references.bib").write_bytes(bibliography.encode())
     source = folder / "main.typ"
     source.write_bytes((document + '\n#bibliography("references.bib", style: "apa")\n').encode())
-    page: str = typst.compile(str(source), root=str(folder), format="html").decode()
+    return printed(source)
+
+
+def printed(source: Path) -> str:
+    """The text of a document, compiled as yaz does it: the project is the root."""
+    page: str = typst.compile(str(source), root=str(source.parent), format="html").decode()
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])).split())
 
 
@@ -110,6 +115,23 @@ def test_works_cited_at_one_place_compile_side_by_side(tmp_path: Path, anchor: s
         wanted.append(f"claim(Doe{number:03d}a,2020;Doe{number:03d}b,2020)")
     text = compiled(tmp_path, "\n\n".join(paragraphs), "\n".join(entries))
     assert "".join(text.partition("Bibliography")[0].split()) == "".join(wanted)
+
+
+@pytest.mark.parametrize("named", ['"refs.bib"', '("refs.bib", "more.bib")', '"/refs.bib"', '"lib/new.bib"'])
+def test_a_project_that_names_its_bibliography_compiles_after_a_chapter_was_cited_into(
+    desk: Desk, finished_library: SampleLibrary, project: Path, named: str
+) -> None:
+    main = desk.write("main.typ", f'#include "one.typ"\n#bibliography({named}, style: "apa")\n')
+    desk.write("one.typ", "Costs grow.")
+    for name in ("refs.bib", "more.bib"):
+        desk.write(name, "")
+    for slug in ("cost-risk", "corporate"):
+        told = desk.cite(finished_library.keys[slug][1], document="one.typ", after="Costs grow")
+        assert told["inserted"]
+    text = printed(main)
+    assert "Barnes and Noble, Inc. (2018)" in text
+    assert "Müller" in text
+    assert not (project / "references.bib").exists()
 
 
 @settings(max_examples=25, deadline=None)

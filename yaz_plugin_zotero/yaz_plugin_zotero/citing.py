@@ -6,38 +6,30 @@ is still what was read. A file that changed meanwhile is read again.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import attrs
 from yazcore import ServiceError, ToolError
 
-from yaz_plugin_zotero import bibliography
+from yaz_plugin_zotero import bibliography, destination
 from yaz_plugin_zotero.bibliography import Ensured
 from yaz_plugin_zotero.library import Item
 from yaz_plugin_zotero.placing import Placed, place
 from yaz_plugin_zotero.runs import Format
 from yaz_plugin_zotero.tex import Dialect
 
-_FORMATS: dict[str, Format] = {
-    ".typ": "typst", ".tex": "latex", ".ltx": "latex", ".md": "markdown", ".markdown": "markdown", ".qmd": "markdown",
-}  # fmt: skip
-
 _ATTEMPTS = 50
 """An attempt fails only because somebody else's write went through: so many writers at once are no trouble."""
-
-_HAS_BIBLIOGRAPHY = {
-    "typst": (re.compile(r"\bbibliography\("), '#bibliography("{path}")'),
-    "latex": (re.compile(r"\\(?:bibliography|addbibresource)\b"), "\\bibliography{{{stem}}}"),
-    "markdown": (re.compile(r"^bibliography:", re.MULTILINE), "bibliography: {path} (in the front matter)"),
-}
 
 
 @attrs.frozen
 class Request:
-    """What to cite where. Without `document` only the entry is wanted; `after` is text of the document."""
+    """What to cite where. Without `document` only the entry is wanted; `after` is text of the document.
 
-    bibliography: str
+    `bibliography` is the .bib that the caller or the user asks for, or None for the one that the project names.
+    """
+
+    bibliography: str | None
     document: str | None = None
     after: str | None = None
     locator: str | None = None
@@ -48,23 +40,24 @@ class Request:
 
         Raises `ToolError` for an ending that has no citations, and for a bibliography that is no .bib.
         """
-        if not self.bibliography.lower().endswith(".bib"):
+        if self.bibliography is not None and not self.bibliography.lower().endswith(".bib"):
             raise ToolError(f"{self.bibliography} is no bibliography: its name must end in .bib.")
         if self.document is None:
             return None
-        ending = self.document[self.document.rfind(".") :].lower() if "." in self.document else ""
-        if ending not in _FORMATS:
+        form = destination.format_of(self.document)
+        if form is None:
             raise ToolError(
                 f"{self.document} is no document that a citation can be put into: its name must end in "
-                f"{', '.join(sorted(_FORMATS))}."
+                f"{', '.join(sorted(destination.FORMATS))}."
             )
-        return _FORMATS[ending]
+        return form
 
 
 @attrs.frozen(kw_only=True)
 class Cited:
-    """What was done; `placed` is None where no document was named."""
+    """What was done; `placed` is None where no document was named, `bibliography` the .bib that has the entry."""
 
+    bibliography: str
     ensured: Ensured
     placed: Placed | None
     hint: str | None
@@ -84,11 +77,14 @@ def cite(files: Any, item: Item, request: Request) -> Cited:
 
 def _cite(files: Any, item: Item, request: Request) -> Cited:
     form = request.format
+    # Chosen once: what is written again after a change goes into the same file.
+    target = destination.find(files, request.bibliography, request.document)
+    path = target.bibliography
     written: Ensured | None = None
     for _ in range(_ATTEMPTS):
-        table = _read(files, request.bibliography)
+        table = _read(files, path)
         document = _document(files, request.document) if request.document is not None else None
-        ensured = bibliography.ensure(table.text, item, _dialect(files, form), request.bibliography)
+        ensured = bibliography.ensure(table.text, item, _dialect(files, form), path)
         placed = None
         if form is not None and document is not None:
             try:
@@ -96,10 +92,10 @@ def _cite(files: Any, item: Item, request: Request) -> Cited:
                     document.text, str(request.document), str(request.after), form, ensured.key.text, request.locator
                 )
             except ToolError as fault:
-                raise fault if written is None else _half_done(str(fault), request, written) from None
+                raise fault if written is None else _half_done(str(fault), path, request, written) from None
         try:
             if ensured.added:
-                _write(files, request.bibliography, ensured.text, table.revision)
+                _write(files, path, ensured.text, table.revision)
                 written = ensured
             if placed is not None and placed.inserted and document is not None:
                 _write(files, str(request.document), placed.text, document.revision)
@@ -108,12 +104,11 @@ def _cite(files: Any, item: Item, request: Request) -> Cited:
                 continue
             if written is None:
                 raise
-            raise _half_done(fault.message, request, written) from None
-        hint = _hint(document.text, request, form) if document is not None and form is not None else None
-        return Cited(ensured=written or ensured, placed=placed, hint=hint)
-    kept = f" The entry {written.key.text} is in {request.bibliography}." if written is not None else ""
+            raise _half_done(fault.message, path, request, written) from None
+        return Cited(bibliography=path, ensured=written or ensured, placed=placed, hint=target.warning)
+    kept = f" The entry {written.key.text} is in {path}." if written is not None else ""
     raise ToolError(
-        f"{request.bibliography} or the document changed all the time while it was written. Try again.{kept}"
+        f"{path} or the document changed all the time while it was written. Try again.{kept}"
     )
 
 
@@ -161,16 +156,8 @@ def _dialect(files: Any, form: Format | None) -> Dialect:
     return "typst" if ".typ" in endings and not endings & {".tex", ".ltx"} else "tex"
 
 
-def _half_done(why: str, request: Request, ensured: Ensured) -> ToolError:
+def _half_done(why: str, path: str, request: Request, ensured: Ensured) -> ToolError:
     return ToolError(
-        f"The entry {ensured.key.text} is in {request.bibliography}, but the citation is not in {request.document}, "
+        f"The entry {ensured.key.text} is in {path}, but the citation is not in {request.document}, "
         f"which changed meanwhile or could not be written: {why}"
     )
-
-
-def _hint(text: str, request: Request, form: Format) -> str | None:
-    pattern, line = _HAS_BIBLIOGRAPHY[form]
-    if pattern.search(text):
-        return None
-    wanted = line.format(path=request.bibliography, stem=request.bibliography.removesuffix(".bib"))
-    return f"{request.document} names no bibliography: unless another file of the project does, add {wanted}"

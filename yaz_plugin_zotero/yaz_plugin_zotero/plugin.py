@@ -58,7 +58,7 @@ class ZoteroPlugin:
     def cite_item(self, context: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Cite an item in the call's project."""
         request = citing.Request(
-            bibliography=arguments.get("bibliography") or context.settings["bibliography"],
+            bibliography=arguments.get("bibliography") or context.settings["bibliography"] or None,
             document=arguments.get("document"),
             after=arguments.get("after"),
             locator=arguments.get("locator"),
@@ -145,13 +145,13 @@ def _told(item: Item, request: citing.Request, cited: citing.Cited, source: Sour
         "key": item.key,
         "library": item.library,
         "entry": "added" if cited.ensured.added else "present",
-        "bibliography": request.bibliography,
+        "bibliography": cited.bibliography,
         "document": request.document,
         "inserted": placed is not None and placed.inserted,
         "line": placed.line if placed is not None else None,
         "citation": {form: _written(form, key.text, request.locator) for form in ("typst", "latex", "markdown")},
         "retraction": _retraction(item) if item.retraction is not None and item.retraction.warn else None,
-        "warnings": list(_warnings(item, request, cited)),
+        "warnings": list(_warnings(item, cited)),
         "source": source.as_json(),
     }
 
@@ -169,7 +169,7 @@ def _retraction(item: Item) -> dict[str, Any] | None:
     return {"date": item.retraction.date or None, "reasons": list(item.retraction.reasons)[:20]}
 
 
-def _warnings(item: Item, request: citing.Request, cited: citing.Cited) -> list[str]:
+def _warnings(item: Item, cited: citing.Cited) -> list[str]:
     key, placed = cited.ensured.key, cited.placed
     told = []
     if item.retraction is not None and item.retraction.warn:
@@ -185,7 +185,7 @@ def _warnings(item: Item, request: citing.Request, cited: citing.Cited) -> list[
     if cited.ensured.broken:
         lines = ", ".join(map(str, cited.ensured.broken[:5]))
         told.append(
-            f"{request.bibliography} has something that cannot be read (line {lines}): Typst refuses the whole file "
+            f"{cited.bibliography} has something that cannot be read (line {lines}): Typst refuses the whole file "
             "until it is mended."
         )
     if cited.hint is not None:
