@@ -108,6 +108,21 @@ def test_a_no_is_a_denial_and_is_not_asked_again(tmp_path: Path) -> None:
     assert len(questions) == 1
 
 
+def test_a_denial_made_while_the_user_is_asked_beats_the_yes(tmp_path: Path) -> None:
+    hosts: list[Host] = []
+
+    def ask(question: Question) -> bool | None:
+        hosts[0].grants.revoke("demo", question.capability.identity)
+        return True
+
+    with hosting(tmp_path, ask, WEB) as host:
+        hosts.append(host)
+        assert (called(host, "demo__web").structured or {})["reason"] == "not-granted"
+        grant = host.grants.get("demo")
+        assert grant is not None
+        assert (grant.capabilities, grant.denied) == ((), (WEB_IDENTITY,))
+
+
 def test_an_open_answer_refuses_now_and_is_asked_again(tmp_path: Path) -> None:
     questions, ask = asked([None, True])
     with hosting(tmp_path, ask, WEB) as host:

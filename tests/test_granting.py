@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from yazcore.capabilities import commands
 from yazcore.capabilities.grants import Grant, Grants
 from yazcore.capabilities.kept import Kept, keep, kept
 from yazcore.capabilities.places import suggestions
-from yazcore.capabilities.standing import granted_set
-from yazcore.granting import commit, isolation_here, plan, revoke
+from yazcore.capabilities.standing import granted_set, standing
+from yazcore.granting import answered, commit, isolation_here, plan, revoke
 from yazcore.home import Home
 from yazcore.installed import Installed
 from yazcore.manifest.messages import files_in, seal
@@ -255,6 +256,127 @@ def test_what_is_optional_stays_granted(tmp_path: Path) -> None:
     assert plan(installed(manifest, tmp_path), old, trusted=True).granted == manifest.capabilities
 
 
+def test_adding_to_one_that_is_switched_off_takes_nothing_away(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, WEB)
+    grants = Grants(home)
+    grants.put(granted(manifest, enabled=False))
+    written = commit(grants, plan(installed(manifest, tmp_path), grants.get("zotero"), trusted=True, kinds=("net",)))
+    assert (written.enabled, written.capabilities) == (True, tuple(one.identity for one in manifest.capabilities))
+
+
+def test_adding_to_a_grant_approves_nothing_else_of_an_update(tmp_path: Path, home: Home) -> None:
+    before = asking(PROJECT)
+    grants = Grants(home)
+    read = reading({**good(), "capabilities": [PROJECT]})
+    first = commit(grants, plan(installed(before, tmp_path, reading=read), trusted=True))
+    said = kept(home, "zotero")
+    (tmp_path / "locales").mkdir()
+    (tmp_path / "locales" / "en-US.ftl").write_text("tool-search = Search, and send it all to me.\n")
+    document = {**good(), "version": "0.2.0", "capabilities": [{**PROJECT, "paths": ["refs.bib"]}, WEB]}
+    read = reading(document)
+    update = read.manifest
+    assert update is not None
+    plugin = installed(update, tmp_path, reading=read)
+    adding = plan(plugin, first, trusted=False, kinds=("net",))
+    written = commit(grants, adding)
+    for name in ("version", "digests", "seal", "time", "earlier", "runtime"):
+        assert getattr(written, name) == getattr(first, name)
+    assert written.capabilities == (*first.capabilities, *(one.identity for one in update.capabilities))
+    assert kept(home, "zotero") == said
+    stands = standing(update, adding.digests, written, "installed")
+    assert (stands.state, stands.reasons) == ("held", ("tools/search-library has changed since it was granted",))
+    whole = commit(grants, plan(plugin, written, trusted=True))
+    assert standing(update, adding.digests, whole, "installed").state == "allowed"
+    assert (whole.version, whole.earlier and whole.earlier.version) == ("0.2.0", "0.1.0")
+
+
+# --- what is decided while a question is open
+
+
+@pytest.mark.parametrize("kinds", [(), ("net",)])
+@pytest.mark.parametrize("what", ["fs-project", None])
+def test_a_revocation_while_the_user_is_asked_stands(
+    tmp_path: Path, home: Home, kinds: tuple[str, ...], what: str | None
+) -> None:
+    manifest, grants = asking(PROJECT, WEB), Grants(home)
+    plugin = installed(manifest, tmp_path, reading=reading({**good(), "capabilities": [PROJECT, WEB]}))
+    commit(grants, plan(plugin, trusted=True))
+    planned = plan(plugin, grants.get("zotero"), trusted=True, optional=True, kinds=kinds)
+    revoke(grants, manifest, "zotero", what)
+    left = grants.get("zotero")
+    with pytest.raises(YazError) as raised:
+        commit(grants, planned)
+    assert raised.value.as_json() == {
+        "code": "grant-changed",
+        "message": "what is granted to zotero has changed since this was asked",
+        "fix": "yaz show zotero says what is granted now; grant again if you still want to",
+    }
+    assert grants.get("zotero") == left
+    assert (kept(home, "zotero") is None) == (what is None)
+
+
+def test_one_that_is_switched_off_while_the_user_is_asked_stays_off(tmp_path: Path, home: Home) -> None:
+    manifest, grants = asking(PROJECT), Grants(home)
+    planned = plan(installed(manifest, tmp_path), trusted=True)
+    grants.set_enabled("zotero", False)
+    with pytest.raises(YazError, match="has changed since this was asked"):
+        commit(grants, planned)
+    assert grants.get("zotero") == Grant(plugin="zotero", enabled=False)
+
+
+class Disturbed(Grants):
+    """Grants where somebody else decides something right after they were read for the first time."""
+
+    def __init__(self, home: Home, decision: Callable[[Grants], object]) -> None:
+        super().__init__(home)
+        self._decision = [decision]
+
+    def get(self, plugin: str) -> Grant | None:
+        found = super().get(plugin)
+        while self._decision:
+            self._decision.pop()(self)
+        return found
+
+
+def test_a_revocation_between_an_answer_and_its_writing_stands(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, WEB)
+    project, web = (one.identity for one in manifest.capabilities)
+    Grants(home).put(granted(manifest))
+    grants = Disturbed(home, lambda grants: grants.revoke("zotero", project))
+    answered(grants, installed(manifest, tmp_path), manifest.capabilities[1], True)
+    written = Grants(home).get("zotero")
+    assert written is not None
+    assert (written.capabilities, written.denied) == ((web,), (project,))
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_a_yes_takes_back_no_denial_and_switches_nothing_on(tmp_path: Path, home: Home, when: str) -> None:
+    manifest = asking(PROJECT, WEB)
+    web = manifest.capabilities[1]
+    decisions: list[Callable[[Grants], object]] = [
+        lambda grants: grants.revoke("zotero", web.identity), lambda grants: grants.set_enabled("zotero", False)
+    ]  # fmt: skip
+    for decision in decisions:
+        Grants(home).put(granted(manifest))
+        if when == "before":
+            decision(Grants(home))
+        grants = Grants(home) if when == "before" else Disturbed(home, decision)
+        answered(grants, installed(manifest, tmp_path), web, True)
+        held = granted_set(manifest, Grants(home).get("zotero"), "installed")
+        assert not held.holds(web)
+
+
+def test_a_yes_gives_nothing_to_a_plugin_whose_grant_is_taken_back(tmp_path: Path, home: Home) -> None:
+    manifest = asking(PROJECT, WEB)
+    Grants(home).put(granted(manifest))
+    with pytest.raises(YazError, match="zotero has no grant yet"):
+        answered(
+            Disturbed(home, lambda grants: grants.revoke("zotero")), installed(manifest, tmp_path),
+            manifest.capabilities[1], True,
+        )  # fmt: skip
+    assert Grants(home).get("zotero") is None
+
+
 # --- what ships
 
 
@@ -350,7 +472,7 @@ def test_granting_again_takes_denials_of_what_is_granted_back_and_switches_on(tm
     for kind in ("fs-project", "net"):
         revoke(grants, manifest, "zotero", kind)
     grants.set_enabled("zotero", False)
-    written = commit(grants, plan(plugin, trusted=True, places={}))
+    written = commit(grants, plan(plugin, grants.get("zotero"), trusted=True))
     assert written.enabled
     assert written.denied == (manifest.capabilities[1].identity,)
 

@@ -79,7 +79,8 @@ WEB = {"kind": "net", "hosts": ["a.example.org"]}
 
 def grant(site: Path, home: Home) -> None:
     """Grant the plugin as it is installed now, in the user's name."""
-    commit(Grants(home), plan(look(site, home)["notes"], trusted=True, places={}))
+    grants = Grants(home)
+    commit(grants, plan(look(site, home)["notes"], grants.get("notes"), trusted=True))
 
 
 def upgrade(site: Path, text: str = "A text", **document: Any) -> None:

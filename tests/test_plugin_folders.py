@@ -48,7 +48,7 @@ def look(home: Home, **more: Any) -> tuple[dict[str, Installed], tuple[Skipped, 
 
 
 def grant(home: Home, one: Installed) -> None:
-    commit(Grants(home), plan(one, trusted=True, places={}))
+    commit(Grants(home), plan(one, Grants(home).get(one.id), trusted=True))
 
 
 def test_versions_are_the_numbers_in_a_plugins_folder_newest_first(home: Home) -> None:

@@ -38,6 +38,7 @@ class Plan:
       `missing` the commands for which there is no program.
     * `shipped`: it comes with the application, and holds what is not optional without any grant.
     * `reasons`: what the plugin itself says why, by a capability's identity.
+    * `old`: the decisions that it was made from; `adds`: whether it only adds to them (`kinds`).
     * `kept`: what the plugin says of itself, to be kept beside the grant; None where nobody has read it from a file.
     """
 
@@ -53,6 +54,8 @@ class Plan:
     reasons: Mapping[str, str] = attrs.field(factory=dict)
     digests: Mapping[str, str]
     seal: str = ""
+    old: Grant | None = None
+    adds: bool = False
     kept: Kept | None = attrs.field(default=None, repr=False)
 
     @property
@@ -92,7 +95,8 @@ def plan(
     * `places`: folders by name, in the user's words; one chosen before stays, as long as it is there.
     * `commands`: programs by name; the others are looked up in the system's folders.
     * `optional`: also what is optional. An optional capability that was granted before stays granted.
-    * `kinds`: only these kinds (or identities), beside what is granted already; else all that is required.
+    * `kinds`: only these kinds (or identities), beside what is granted already; else all that is required. What else
+      an update changed is not decided by it.
     * `isolation`: says why no plugin can be isolated here; None: `isolation_here`.
 
     Raises `YazError`: `manifest-refused`, `already-shipped`, `isolated-unavailable`, `not-granted` and
@@ -107,7 +111,8 @@ def plan(
             f"yaz show {installed.id} lists them",
         )  # fmt: skip
     shipped = installed.origin != "installed"
-    held = granted_set(manifest, old, installed.origin)
+    # switched off it holds nothing now, and what was granted stays granted
+    held = granted_set(manifest, old and attrs.evolve(old, enabled=True), installed.origin)
     chosen = _chosen(manifest, old, held, optional, kinds, shipped)
     again = tuple(one for one in chosen if one.identity in held.denied)
     if shipped and not again and all(held.holds(one) for one in chosen) and places.keys().isdisjoint(_places(manifest)):
@@ -140,6 +145,8 @@ def plan(
         reasons={one.identity: messages.text(one.reason_key) for one in chosen if one.reason_key is not None},
         digests=digests(manifest, said),
         seal="" if reading is None or reading.text is None else seal(reading.text, files),
+        old=old,
+        adds=bool(kinds),
         kept=None if reading is None else Kept(document=reading.document, texts=said),
     )
 
@@ -205,46 +212,79 @@ def _programs(
 
 
 def commit(grants: Grants, planned: Plan) -> Grant:
-    """Write the grant. It removes earlier denials of what it grants, and switches the plugin on."""
-    manifest = planned.manifest
-    old = grants.get(manifest.id)
-    granted = {one.identity for one in planned.granted}
+    """Write the grant. It removes the denials that the plan takes back, and switches a third party's plugin on.
+
+    Raises `YazError` `grant-changed` where the plugin's entry is not the one that the plan was made from: whoever said
+    yes to the plan did not see what has been decided since.
+    """
+    made: list[Grant] = []
+
+    def change(now: Grant | None) -> Grant:
+        if now != planned.old:
+            raise YazError(
+                "grant-changed", f"what is granted to {planned.manifest.id} has changed since this was asked",
+                f"yaz show {planned.manifest.id} says what is granted now; grant again if you still want to",
+            )  # fmt: skip
+        if planned.kept is not None and not planned.shipped and not planned.adds:
+            keep(grants.home, planned.manifest.id, planned.kept)
+        made.append(_entry(planned))
+        return made[0]
+
+    grants.change(planned.manifest.id, change)
+    return made[0]
+
+
+def _entry(planned: Plan) -> Grant:
+    """What the grants hold of the plugin after the plan."""
+    manifest, old = planned.manifest, planned.old
+    again = {one.identity for one in planned.again}
     decided: dict[str, Any] = {
         "capabilities": tuple(one.identity for one in planned.asked),
-        "denied": tuple(one for one in (old.denied if old is not None else ()) if one not in granted),
+        "denied": tuple(one for one in (old.denied if old is not None else ()) if one not in again),
         "places": dict(planned.places),
         "commands": dict(planned.commands),
     }
+    if planned.adds and old is not None:  # what the plan is silent about stays
+        decided["capabilities"] = tuple(dict.fromkeys((*old.capabilities, *decided["capabilities"])))
+        decided["places"] = {**old.places, **decided["places"]}
+        before = {name: text for name, text in old.commands.items() if name not in planned.missing}
+        decided["commands"] = {**before, **decided["commands"]}
     if planned.shipped:  # no grant: only what differs from being shipped
-        grant = attrs.evolve(old if old is not None else Grant(plugin=manifest.id), **decided)
-    else:
-        grant = Grant(
-            plugin=manifest.id,
-            version=manifest.version,
-            runtime=planned.runtime,
-            enabled=True,
-            digests=dict(planned.digests),
-            seal=planned.seal,
-            time=datetime.now(UTC).isoformat(timespec="seconds"),
-            earlier=earlier_of(old, manifest.version),
-            **decided,
-        )
-        if planned.kept is not None:
-            keep(grants.home, manifest.id, planned.kept)
-    grants.put(grant)
-    return grant
+        return attrs.evolve(old if old is not None else Grant(plugin=manifest.id), **decided)
+    if planned.adds and old is not None:  # nobody was asked about the version and its contributions
+        return attrs.evolve(old, runtime=planned.runtime, enabled=True, **decided)
+    return Grant(
+        plugin=manifest.id,
+        version=manifest.version,
+        runtime=planned.runtime,
+        enabled=True,
+        digests=dict(planned.digests),
+        seal=planned.seal,
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        earlier=earlier_of(old, manifest.version),
+        **decided,
+    )
 
 
 def answered(grants: Grants, installed: Installed, capability: Capability, yes: bool) -> None:
     """Write the user's answer about one optional capability, at its first use: granted, or denied for good.
 
-    Raises `YazError` where it cannot be granted (`place-unbound`).
+    A yes grants nothing where the user has meanwhile denied the capability or switched the plugin off. Raises
+    `YazError` where it cannot be granted (`place-unbound`; `not-granted`: the whole grant was taken back meanwhile).
     """
-    if yes:
-        old = grants.get(installed.id)
-        commit(grants, plan(installed, old, trusted=False, kinds=(capability.identity,)))
-    else:
+    if not yes:
         grants.revoke(installed.id, capability.identity)
+        return
+    while True:
+        old = grants.get(installed.id)
+        if old is not None and (not old.enabled or capability.identity in old.denied):
+            return
+        try:
+            commit(grants, plan(installed, old, trusted=False, kinds=(capability.identity,)))
+            return
+        except YazError as error:
+            if error.code != "grant-changed":
+                raise  # else somebody has just decided something: look again
 
 
 def revoke(grants: Grants, manifest: Manifest | None, plugin_id: str, kind: str | None) -> tuple[str, ...]:

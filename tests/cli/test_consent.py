@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,27 @@ def test_one_capability_is_added_to_a_grant(yaz: Shell) -> None:
     yaz.here("grant", "demo", "--trusted", "--yes")
     assert len(yaz.here("grant", "demo", "net", "--yes", "--json").json["granted"]) == 2
     assert len(yaz.here("grant", "demo", "--trusted", "--yes", "--json").json["granted"]) == 2
+
+
+def test_adding_one_capability_approves_no_update_whose_tools_changed(yaz: Shell) -> None:
+    capabilities = [{"kind": "fs-project"}, {"kind": "net", "hosts": ["example.org"], "optional": True}]
+    install(yaz.site, **{**DEMO, "capabilities": capabilities})
+    yaz.here("grant", "demo", "--trusted", "--yes")
+    for path in yaz.site.iterdir():
+        shutil.rmtree(path)
+    tools = [{**one, "posture": "write"} if one["name"] == "echo" else one for one in DEMO["provides"]["tools"]]
+    provides = {**DEMO["provides"], "tools": tools}
+    install(yaz.site, version="1.1", **{**DEMO, "capabilities": capabilities, "provides": provides})
+    done = yaz.here("grant", "demo", "net", "--yes")
+    assert done.status == 1
+    assert done.out.splitlines()[-1].startswith(
+        "granted demo, but it is held: tools/echo has changed since it was granted"
+    )
+    assert state(yaz, "demo") == "held"
+    entry = json.loads(yaz.home.path("grants.json").read_text())["plugins"]["demo"]
+    assert (entry["version"], len(entry["capabilities"])) == ("1.0", 2)
+    yaz.here("grant", "demo", "--trusted", "--yes")
+    assert state(yaz, "demo") == "allowed"
 
 
 def test_denials_that_are_alike_are_told_once(held: Shell) -> None:

@@ -64,7 +64,8 @@ class Grant:
     """The user's decisions on one plugin.
 
     * `version`: the plugin's version at the last grant; `time`: when that was (ISO 8601, UTC). Both are empty where
-      the plugin was never granted and the entry holds only a denial or that it is switched off.
+      the plugin was never granted and the entry holds only a denial or that it is switched off. Adding one capability
+      to a grant leaves them, as it leaves `digests`, `seal` and `earlier`.
     * `runtime`: where its code runs.
     * `enabled`: whether it may be active at all.
     * `capabilities`, `denied`: identities (`Capability.identity`) that the user allowed, and refused or revoked.
@@ -135,7 +136,7 @@ class Grants:
 
     def put(self, grant: Grant) -> None:
         """Replace the entry of that plugin."""
-        self._change(grant.plugin, lambda old: grant)
+        self.change(grant.plugin, lambda old: grant)
 
     def revoke(self, plugin: str, identity: str | None = None) -> bool:
         """Deny one capability, or with None forget the plugin's grant altogether; whether anything changed.
@@ -153,7 +154,7 @@ class Grants:
                 denied=tuple(dict.fromkeys((*grant.denied, identity))),
             )
 
-        return self._change(plugin, deny)
+        return self.change(plugin, deny)
 
     def set_enabled(self, plugin: str, enabled: bool) -> bool:
         """Switch the plugin on or off; whether anything changed. It grants nothing."""
@@ -163,9 +164,14 @@ class Grants:
                 return None if enabled else Grant(plugin=plugin, enabled=False)
             return attrs.evolve(old, enabled=enabled)
 
-        return self._change(plugin, switch)
+        return self.change(plugin, switch)
 
-    def _change(self, plugin: str, change: Callable[[Grant | None], Grant | None]) -> bool:
+    def change(self, plugin: str, change: Callable[[Grant | None], Grant | None]) -> bool:
+        """Replace the entry of that plugin by what `change` makes of it, None for none; whether anything changed.
+
+        `change` is called under the lock, so between what it sees and what it gives nobody decides anything; what it
+        raises leaves the file as it is.
+        """
         with self._home.locked(FILE):
             grants = _read(self._home.read_json(FILE))
             old = grants.pop(plugin, None)

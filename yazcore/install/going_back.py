@@ -16,14 +16,19 @@ def put_back(grants: Grants, installed: Installed) -> bool:
 
     What was denied since stays denied, and where the whole grant was taken back there is none to put back.
     """
-    grant, manifest = grants.get(installed.id), installed.manifest
-    if grant is None or manifest is None or installed.ready or (before := before_of(grant)) is None:
+    manifest = installed.manifest
+    if manifest is None or installed.ready:
         return False
     known = digests(manifest, texts(manifest, manifest.locales_in(installed.folder)))
-    if standing(manifest, known, attrs.evolve(before, enabled=True), installed.origin).state != "allowed":
-        return False
-    grants.put(before)
-    return True
+
+    def change(now: Grant | None) -> Grant | None:  # under the lock: a revocation at this moment is not lost
+        before = None if now is None else before_of(now)
+        if before is None:
+            return now
+        stands = standing(manifest, known, attrs.evolve(before, enabled=True), installed.origin)
+        return before if stands.state == "allowed" else now
+
+    return grants.change(installed.id, change)
 
 
 def before_of(grant: Grant) -> Grant | None:

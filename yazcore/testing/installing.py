@@ -81,11 +81,12 @@ def _granted(
     for one in found:
         if one.id == plugin_id:
             if one.manifest is not None:
+                grants = Grants(home)
                 planned = plan(
-                    one, trusted=runtime == "trusted", places=places, optional=optional,
+                    one, grants.get(plugin_id), trusted=runtime == "trusted", places=places, optional=optional,
                     isolation=lambda: None,  # where that cannot be, the host says so
                 )  # fmt: skip
-                commit(Grants(home), planned)
+                commit(grants, planned)
             return InstalledForTest(id=plugin_id)
     distribution = normalized(contract.prefix + plugin_id)
     violations = tuple(Violation(one.code, one.message, one.fix) for one in skipped if one.distribution == distribution)
