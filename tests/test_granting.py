@@ -150,6 +150,45 @@ def test_no_place_is_bound_to_everything(tmp_path: Path, folder: str) -> None:
     assert str(Path.home()) not in f"{fault.message} {fault.fix}"
 
 
+def test_no_place_for_writing_is_bound_where_programs_are_run_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = {"kind": "fs-write", "place": "desk"}
+    (tmp_path / "site").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    fault = refused(installed(asking(desk), tmp_path), places={"desk": str(tmp_path / "site")})
+    assert fault.as_json() == {
+        "code": "place-runs-programs",
+        "message": "the folder for 'desk' can be written by no plugin: programs are run from it",
+        "fix": "give one that holds no programs, no Python environment, and nothing that your session starts",
+    }
+    reading = installed(asking({**desk, "kind": "fs-read"}), tmp_path)
+    assert plan(reading, trusted=True, places={"desk": str(tmp_path / "site")}).places
+
+
+def test_a_folder_of_the_manifest_is_judged_as_this_machine_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+    asked = {"kind": "fs-write", "path": str(tmp_path / "link")}
+    plugin = installed(asking(asked), tmp_path)
+    assert plan(plugin, trusted=True).granted
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    fault = refused(plugin)
+    assert fault.as_json() == {
+        "code": "folder-unfit",
+        "message": f"zotero asks for '{tmp_path}/link', which can be granted to no plugin here: programs are run from "
+        "it",
+        "fix": "its author has to ask for another folder, or for a place that you choose",
+    }
+    assert plan(installed(asking({**asked, "kind": "fs-read"}), tmp_path), trusted=True).granted
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("/etc")
+    fault = refused(installed(asking({**asked, "kind": "fs-read"}), tmp_path))
+    assert (fault.code, fault.message.rpartition(": ")[2]) == ("folder-unfit", "it belongs to the system")
+
+
 def test_a_folder_that_was_chosen_before_stays_as_long_as_it_is_there(tmp_path: Path, user_home: Path) -> None:
     plugin = installed(asking(DATA), tmp_path)
     chosen = tmp_path / "chosen"

@@ -18,10 +18,12 @@ from yazcore.capabilities.commands import chosen as chosen_program
 from yazcore.capabilities.grants import Grant, GrantedSet, Grants, RuntimeName, earlier_of
 from yazcore.capabilities.kept import Kept, forget, keep
 from yazcore.capabilities.places import folder_of, suggestions
+from yazcore.capabilities.program_folders import runs_programs
 from yazcore.capabilities.standing import granted_set
 from yazcore.installed import Installed
-from yazcore.kinds import Capability, Process
+from yazcore.kinds import Capability, FsRead, FsWrite, Process
 from yazcore.kinds.files import too_wide
+from yazcore.kinds.programs import RUN_FROM
 from yazcore.manifest.digests import digests
 from yazcore.manifest.messages import Messages, files_in, seal, texts_of
 from yazcore.manifest.model import Manifest
@@ -101,7 +103,7 @@ def plan(
 
     Raises `YazError`: `manifest-refused`, `already-shipped`, `isolated-unavailable`, `not-granted` and
     `capability-not-declared` (of `kinds`), `place-unknown`, `place-unbound`, `place-missing`, `place-too-wide`,
-    `command-unknown`, `command-unfit`.
+    `place-runs-programs`, `folder-unfit` (of a `path` in the manifest), `command-unknown`, `command-unfit`.
     """
     manifest = installed.manifest
     if manifest is None:
@@ -124,6 +126,7 @@ def plan(
     runtime: RuntimeName = old.runtime if stays and old is not None else "trusted" if trusted else "isolated"
     files = files_in(manifest.locales_in(installed.folder))
     said, reading = texts_of(manifest, files), installed.reading
+    _judge_paths(manifest.id, chosen)
     programs, missing = _programs(manifest, chosen, old, commands, kinds)
     messages = Messages(manifest.locales_in(installed.folder))
     bound = _bind(manifest, chosen, {**_chosen_before(manifest, old), **places}, runtime == "trusted")
@@ -314,11 +317,26 @@ def _not_declared(plugin_id: str, kind: str, declared: Sequence[Capability]) -> 
     )  # fmt: skip
 
 
+def _judge_paths(plugin_id: str, chosen: tuple[Capability, ...]) -> None:
+    """Refuse folders that the manifest names in full, and that are granted to nobody on this machine."""
+    for one in chosen:
+        if not isinstance(one, (FsRead, FsWrite)) or one.path is None:
+            continue
+        real = str(folder_of(one.path).resolve())
+        why = too_wide(real) or (RUN_FROM if isinstance(one, FsWrite) and runs_programs(real) else "")
+        if why:
+            raise YazError(
+                "folder-unfit", f"{plugin_id} asks for {one.path!r}, which can be granted to no plugin here: {why}",
+                "its author has to ask for another folder, or for a place that you choose",
+            )  # fmt: skip
+
+
 def _bind(
     manifest: Manifest, chosen: tuple[Capability, ...], places: Mapping[str, str], trusted: bool
 ) -> dict[str, str]:
     """The folder of each place that is needed, or that the user names; a place of what is left out needs none."""
     known = suggestions(manifest)
+    written = {capability.place for capability in chosen if isinstance(capability, FsWrite)}
     needed = {getattr(capability, "place", None) for capability in chosen}
     for name in places:
         if name not in known:
@@ -347,5 +365,10 @@ def _bind(
             raise YazError(
                 "place-too-wide", f"the folder for {name!r} is too wide to be granted: {why}", "give one below it"
             )
+        if name in written and runs_programs(str(resolved)):
+            raise YazError(
+                "place-runs-programs", f"the folder for {name!r} can be written by no plugin: {RUN_FROM}",
+                "give one that holds no programs, no Python environment, and nothing that your session starts",
+            )  # fmt: skip
         bound[name] = str(resolved)
     return bound

@@ -647,6 +647,36 @@ def test_a_place_bound_to_too_much_is_out_of_scope(setup: Setup, tmp_path: Path)
     assert error.detail == "the folder of data can be granted to no plugin: it holds your whole home folder"
 
 
+@pytest.mark.parametrize("by", ["place", "path"])
+def test_where_python_imports_from_nothing_is_written(
+    setup: Setup, library: Path, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `.pth` there would be run by the host at its next start, past every boundary."""
+    monkeypatch.syspath_prepend(library)
+    writing, place = (FsWrite(place="data"), "data") if by == "place" else (FsWrite(path=str(library)), None)
+    setup.hold(writing, places={"data": library})
+    file = "evil.pth" if place else f"{library}/evil.pth"
+    error = refused(setup, lambda files: files.write_text(file, "import os", place=place))
+    assert error.reason == "out-of-scope"
+    what = "the folder of data" if place else "the folder"
+    assert error.detail == f"{what} can be written by no plugin: programs are run from it"
+    assert not (library / "evil.pth").exists()
+    setup.hold(FsRead(place="data"), FsRead(path=str(library)), places={"data": library})
+    with setup.call():
+        assert setup.files().read_text("zotero.sqlite" if place else f"{library}/zotero.sqlite", place=place) == "db"
+
+
+def test_a_project_that_python_imports_from_is_written(
+    setup: Setup, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which projects are open is the user's choice; start-up files are protected names in it."""
+    monkeypatch.syspath_prepend(root)
+    setup.hold(FsProject(access="write"))
+    with setup.call():
+        setup.files().write_text("a.typ", "= A")
+    assert refused(setup, lambda files: files.write_text("evil.pth", "import os")).reason == "out-of-scope"
+
+
 @pytest.mark.parametrize("below", ["", "data", ".."])
 def test_no_place_reaches_the_applications_own_files(setup: Setup, below: str) -> None:
     setup.home.write_json("run.json", {"token": "t"})

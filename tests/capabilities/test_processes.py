@@ -234,6 +234,20 @@ def test_folders_that_are_granted_are_open_as_they_are_granted(world: World, tmp
     assert world.says(trying(f"open({str(tmp_path / 'out' / 'new')!r}, 'w')")) == "done"
 
 
+def test_a_folder_that_programs_are_run_from_is_open_to_no_command_for_writing(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    world.hold(FsWrite(path=str(folder)))
+    evil = trying(f"open({str(folder / 'evil.pth')!r}, 'w')")
+    assert world.says(evil) == "done"
+    (folder / "evil.pth").unlink()
+    monkeypatch.syspath_prepend(folder)
+    assert world.says(evil) == "EACCES"
+    assert list(folder.iterdir()) == []
+
+
 def test_the_applications_own_files_are_open_to_no_command(world: World, tmp_path: Path) -> None:
     home = world.setup.home.folder
     world.setup.home.write_text("grants.json", "{}")

@@ -207,8 +207,12 @@ def test_no_folder_that_holds_the_home_folder_may_be_granted(home: str, monkeypa
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc", "/etc/ssl", "/proc", "/proc/self", "/dev/shm", "/usr", "/var", "/tmp", "/mnt", "/run/user/7", "/opt"],
-)
+    [
+        "/etc", "/etc/ssl", "/proc", "/proc/self", "/dev/shm", "/usr", "/var", "/tmp", "/mnt", "/run/user/7", "/opt",
+        "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib/python3.11", "/usr/lib64", "/usr/libexec/x", "/usr/local/bin",
+        "/usr/local/lib/python3.13/site-packages", "/usr/local/sbin",
+    ],
+)  # fmt: skip
 def test_no_folder_of_the_system_may_be_granted(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     assert too_wide(path) == "it belongs to the system"
@@ -242,6 +246,26 @@ def test_what_may_be_granted_on_no_machine_does_not_depend_on_this_one(
 @pytest.mark.parametrize("path", ["~/Zotero", "/opt/data", "/mnt/disk/library", "/srv/x", "/data"])
 def test_a_folder_for_one_purpose_may_be_granted(path: str) -> None:
     assert too_wide(path) == ""
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "~/.config/autostart", "/home/bea/.config/autostart/x", "~/.config", "~/.local", "~/bin", "/root/bin/x",
+        "~/.local/lib/python3.11/site-packages", "~/.config/systemd/user", "/Users/bea/Library/LaunchAgents",
+    ],
+)  # fmt: skip
+def test_no_folder_that_programs_are_run_from_may_be_written(folder: str) -> None:
+    for asked, where in ((FsWrite(path=folder), ("path",)), (FsWrite(place="a", suggest=(folder,)), ("suggest", 0))):
+        (fault,) = asked.faults()
+        assert (fault.code, fault.path) == ("capability-path-too-wide", where)
+        assert fault.message == f"{folder!r} can be written by no plugin: programs are run from it"
+    assert list(FsRead(path=folder).faults()) == []
+
+
+@pytest.mark.parametrize("folder", ["~/binder", "~/.config/app", "~/.local/share/app", "/srv/bin", "/home/bea/x/bin"])
+def test_a_folder_with_a_name_like_theirs_may_be_written(folder: str) -> None:
+    assert list(FsWrite(path=folder).faults()) == []
 
 
 FAULTS: list[tuple[Capability, str, tuple[str | int, ...]]] = [

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import attrs
 
 from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
+from yazcore.kinds.programs import RUN_FROM, runs_programs
 
 PROJECT_AREA = "project"
 """The area of a request for the project of the call; no place may have this name."""
@@ -43,7 +44,8 @@ _MOST_PARTS = 100
 
 _SYSTEM_TREES = (
     "/bin", "/boot", "/cores", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/private/etc", "/proc", "/run/user",
-    "/sbin", "/sys", "/System",
+    "/sbin", "/sys", "/System", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/libx32",
+    "/usr/local/bin", "/usr/local/lib", "/usr/local/sbin", "/usr/sbin",
 )  # fmt: skip
 _SYSTEM_FOLDERS = frozenset({
     "/", "/Applications", "/Library", "/Users", "/Volumes", "/home", "/media", "/mnt", "/opt", "/private",
@@ -127,7 +129,7 @@ def too_wide_anywhere(path: str) -> str:
     below = split_path(path.removeprefix("~").removeprefix("/"))
     if below is None or not is_absolute(path):
         return "it is not an absolute path"
-    inside = below if path.startswith("~") else _inside_a_home(below)
+    inside = _inside_a_home(path, below)
     if inside is not None:
         if not inside:
             return _WHOLE_HOME
@@ -138,8 +140,10 @@ def too_wide_anywhere(path: str) -> str:
     return ""
 
 
-def _inside_a_home(parts: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The parts below a home folder, where an absolute path lies in one or is one; else None."""
+def _inside_a_home(path: str, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The parts below a home folder, where a path that has these parts lies in one or is one; else None."""
+    if path.startswith("~"):
+        return parts
     for top in _HOMES:
         if parts[: len(top)] == top and len(parts) > len(top):
             return parts[len(top) + 1 :]
@@ -367,6 +371,22 @@ class FsWrite(_FolderCapability):
 
     kind: ClassVar[str] = "fs-write"
     sensitive: ClassVar[bool] = True
+
+    def faults(self) -> Iterator[TargetFault]:
+        """Beside what is wrong for reading, too: folders from which programs are run."""
+        yield from super().faults()
+        named: list[tuple[str, tuple[str | int, ...]]] = [] if self.path is None else [(self.path, ("path",))]
+        named += [(path, ("suggest", index)) for index, path in enumerate(self.suggest or ())]
+        for path, where in named:
+            below = split_path(path.removeprefix("~").removeprefix("/"))
+            if below is None or not is_absolute(path) or too_wide_anywhere(path):
+                continue
+            inside = _inside_a_home(path, below)
+            if inside is not None and runs_programs(inside):
+                yield TargetFault(
+                    "capability-path-too-wide", f"{path!r} can be written by no plugin: {RUN_FROM}",
+                    "name the folder that is needed", where,
+                )  # fmt: skip
 
     def covers(self, request: Request) -> bool:
         """Whether the path lies below the folder."""

@@ -23,6 +23,7 @@ import attrs
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Frame, frame_of
 from yazcore.capabilities.errors import Cancelled, CapabilityError, Reason, ServiceError
+from yazcore.capabilities.program_folders import runs_programs
 from yazcore.capabilities.services.atomic import Locks, alone_in, replace
 from yazcore.capabilities.services.beneath import Leaves, Parts, closing, make_folders, open_root, opener, real_parts
 from yazcore.capabilities.services.content import (
@@ -38,8 +39,9 @@ from yazcore.capabilities.services.content import (
 )
 from yazcore.capabilities.services.data_folder import QUOTA
 from yazcore.capabilities.services.snapshots import Snapshots
-from yazcore.kinds import Capability, FileRequest
+from yazcore.kinds import Capability, FileRequest, FsWrite
 from yazcore.kinds.files import PROJECT_AREA, is_absolute, is_protected, split_absolute, split_path, too_wide
+from yazcore.kinds.programs import RUN_FROM
 
 LIST_LIMIT = 10_000
 """The most entries of one listing."""
@@ -341,6 +343,8 @@ class FileService:
             folder, what = bound, f"the folder of {request.area}"
         if why := self._unfit(folder, request.area):
             refuse(f"{what} can be granted to no plugin: {why}")
+        if isinstance(capability, FsWrite) and runs_programs(os.path.realpath(folder)):
+            refuse(f"{what} can be written by no plugin: {RUN_FROM}")
         opened = _root_or_reason(folder)
         if isinstance(opened, str):
             refuse(f"{what} cannot be opened: {opened}")

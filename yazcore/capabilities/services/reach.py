@@ -16,6 +16,7 @@ import attrs
 from yazcore.capabilities.broker import Broker
 from yazcore.capabilities.context import Frame
 from yazcore.capabilities.errors import ServiceError
+from yazcore.capabilities.program_folders import runs_programs
 from yazcore.kinds import Capability, FileRequest, FsProject, FsRead, FsWrite
 from yazcore.kinds.files import PROJECT_AREA, split_absolute, too_wide
 
@@ -44,8 +45,12 @@ def reach(broker: Broker, frame: Frame, unfit: Callable[[Path], bool]) -> Reach:
                 read += _open_parts(frame.call.project.root, capability)
         elif isinstance(capability, (FsRead, FsWrite)):
             folder = folder_of(broker, capability)
-            if folder is not None and not unfit(folder) and not too_wide(os.path.realpath(folder)):
-                (write if isinstance(capability, FsWrite) else read).append(os.path.realpath(folder))
+            if folder is None or unfit(folder) or too_wide(real := os.path.realpath(folder)):
+                continue
+            if isinstance(capability, FsRead):
+                read.append(real)
+            elif not runs_programs(real):
+                write.append(real)
     return Reach(read=tuple(dict.fromkeys(read)), write=tuple(dict.fromkeys(write)))
 
 
