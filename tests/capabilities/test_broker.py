@@ -155,8 +155,9 @@ def test_a_call_that_reads_may_not_write() -> None:
     capability = FsProject(access="write")
     verdict = decide((capability,), holding(capability), WRITE, "read")
     assert verdict == Refusal(
-        kind="fs-project", reason="out-of-scope", detail="it runs with posture read, which changes nothing"
-    )
+        kind="fs-project", reason="out-of-scope", detail="it runs with posture read, which changes nothing",
+        cause="posture",
+    )  # fmt: skip
 
 
 def test_a_call_that_writes_may() -> None:

@@ -96,6 +96,7 @@ def test_a_secret_that_is_bound_to_hosts_goes_to_no_other(setup: Setup, store: S
     with pytest.raises(CapabilityError) as refused:
         spent(setup, store, "api-key", "evil.org")
     assert (refused.value.reason, refused.value.detail) == ("out-of-scope", "the user has bound it to other hosts")
+    assert setup.denials.of("zotero")[-1]["cause"] == "secret-bound"
     assert setup.recorded() == [("credential", "api-key to evil.org", "out-of-scope")]
     with setup.call():
         service(setup, store).keep("api-key", "new")

@@ -161,8 +161,10 @@ def test_adding_one_capability_approves_no_update_whose_tools_changed(yaz: Shell
 def test_denials_that_are_alike_are_told_once(held: Shell) -> None:
     log = DenialLog(held.home)
     for target in ("a", "b\x1b", "a"):
-        log.record("demo", "net", target, "out-of-scope", "tools echo", "it is not public" if target == "a" else "")
-    log.record("demo", "process", "ls", "out-of-scope", "tools echo", READ_POSTURE)
+        why = ("it is not public", "address") if target == "a" else ("", "")
+        log.record("demo", "net", target, "out-of-scope", "tools echo", *why)
+    log.record("demo", "process", "ls", "out-of-scope", "tools echo", READ_POSTURE, "posture")
+    log.record("demo", "mcp-client", "checker check\x1b", "out-of-scope", "tools echo", READ_POSTURE, "unmarked-tool")
     log.record("demo", "process", "ls", "not-declared", "tools echo")
     times = [one["time"] for one in log.of("demo")]
     assert held.here("denials", "demo").out.splitlines() == [
@@ -172,13 +174,18 @@ def test_denials_that_are_alike_are_told_once(held: Shell) -> None:
         f"{times[2]}  net, out-of-scope, 2 times, in tools echo",
         "  tried: a",
         "  why: it is not public",
-        "  what would allow it: nothing here: it is beyond what demo asks for; a new version could ask for it",
+        ("  what would allow it: an address in the public internet for that name; "
+        "else only a version of demo that asks for private ones"),
         f"{times[3]}  process, out-of-scope, in tools echo",
         "  tried: ls",
         "  why: it runs with posture read, which changes nothing",
         ("  what would allow it: nothing: a tool that only reads changes nothing; "
         "its author has to declare that it writes"),
-        f"{times[4]}  process, not-declared, in tools echo",
+        f"{times[4]}  mcp-client, out-of-scope, in tools echo",
+        "  tried: checker check\\u001b",
+        "  why: it runs with posture read, which changes nothing",
+        "  what would allow it: yaz server mark checker 'check\\u001b' --read, if you know that it only reads",
+        f"{times[5]}  process, not-declared, in tools echo",
         "  tried: ls",
         "  what would allow it: only a new version of demo: its manifest does not ask for this",
     ]

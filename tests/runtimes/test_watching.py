@@ -229,6 +229,7 @@ def test_a_record_says_what_and_where(tmp_path: Path) -> None:
     assert {**denial, "time": ""} == {
         "time": "", "plugin": "demo", "capability": "fs-read", "target": "/etc/passwd", "reason": "not-declared",
         "where": "tools t", "detail": "a plugin's own code reaches its data folder and nothing else: use context.files",
+        "cause": "own-code",
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from yazcore.capabilities.errors import CapabilityError, NoContext, Reason
 from yazcore.capabilities.grants import GrantedSet
 from yazcore.declarations import Posture
 from yazcore.kinds import Capability, Request
+from yazcore.kinds.causes import Cause
 from yazcore.violations import YazError
 
 __all__ = ["Broker", "GrantedSet", "Refusal", "decide"]
@@ -30,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @attrs.frozen(kw_only=True)
 class Refusal:
-    """Why not: the capability kind it is about, the reason, and what more there is to say.
+    """Why not: the capability kind it is about, the reason, what more there is to say, and the cause in a word.
 
     `open`: the optional capability that would allow it and that nobody has decided on yet; None: there is none.
     """
@@ -38,6 +39,7 @@ class Refusal:
     kind: str
     reason: Reason
     detail: str = ""
+    cause: Cause = ""
     open: Capability | None = None
 
 
@@ -60,7 +62,7 @@ def decide(
         if posture == "write" or capability.reads(request):
             return capability
     if allowing:
-        return Refusal(kind=allowing[0].kind, reason="out-of-scope", detail=READ_POSTURE)
+        return Refusal(kind=allowing[0].kind, reason="out-of-scope", detail=READ_POSTURE, cause=request.writes)
     if covering:
         undecided = (
             one
@@ -70,8 +72,8 @@ def decide(
         return Refusal(kind=covering[0].kind, reason="not-granted", open=next(undecided, None))
     held = [one for one in fitting if granted.holds(one)]
     if held:
-        return Refusal(kind=held[0].kind, reason="out-of-scope", detail=request.fault())
-    return Refusal(kind=fitting[0].kind, reason="not-granted", detail=request.fault())
+        return Refusal(kind=held[0].kind, reason="out-of-scope", detail=request.fault(), cause=request.cause())
+    return Refusal(kind=fitting[0].kind, reason="not-granted", detail=request.fault(), cause=request.cause())
 
 
 class Broker:
@@ -116,7 +118,7 @@ class Broker:
                     verdict, detail=f"the user can allow it with: yaz grant {self.plugin} {verdict.kind}"
                 )
         if isinstance(verdict, Refusal):
-            self.refuse(frame, verdict.kind, request.target, verdict.reason, verdict.detail)
+            self.refuse(frame, verdict.kind, request.target, verdict.reason, verdict.detail, verdict.cause)
         return verdict
 
     def allows(self, request: Request, posture: Posture = "write") -> bool:
@@ -149,10 +151,12 @@ class Broker:
         folder = self._granted().places.get(name)
         return None if folder is None else Path(folder).expanduser()
 
-    def refuse(self, frame: Frame, kind: str, target: str, reason: Reason, detail: str = "") -> NoReturn:
+    def refuse(
+        self, frame: Frame, kind: str, target: str, reason: Reason, detail: str = "", cause: Cause = ""
+    ) -> NoReturn:
         """Record a refusal and raise it as `CapabilityError`. `detail` must hold no path of this machine."""
         try:
-            self._denials.record(self.plugin, kind, target, reason, frame.where, detail)
+            self._denials.record(self.plugin, kind, target, reason, frame.where, detail, cause)
         except (OSError, YazError) as error:
             _log.error("a denial of %s (%s, %s) could not be recorded: %s", self.plugin, kind, reason, error)
         raise CapabilityError(self.plugin, kind, reason, target, detail)

@@ -26,6 +26,10 @@ INTERPRETERS = frozenset({
 })  # fmt: skip
 """Commands that do whatever their arguments say; people are told so."""
 
+ABSENT = "there is no program"
+OPEN_TO_ALL = "everybody on this machine could replace it"
+CHANGED = "the program has changed since it was granted"
+
 _DIGITS = 32
 
 
@@ -48,11 +52,11 @@ class Program:
         return cls(path=path, digest=digest) if fits else None
 
     def why_not(self) -> str:
-        """Why it may not be run now, or the empty text where it may."""
+        """Why it may not be run now (`ABSENT`, `OPEN_TO_ALL`, `CHANGED`), or the empty text where it may."""
         found = at(self.path)
         if isinstance(found, str):
             return found
-        return "" if found == self else "the program has changed since it was granted"
+        return "" if found == self else CHANGED
 
 
 def look_up(name: str) -> Program | None:
@@ -78,12 +82,12 @@ def at(path: str) -> Program | str:
     try:
         status = os.stat(real)
         if not stat.S_ISREG(status.st_mode) or not os.access(real, os.X_OK):
-            return "there is no program"
+            return ABSENT
         if status.st_mode & stat.S_IWOTH or _is_open_to_others(real):
-            return "everybody on this machine could replace it"
+            return OPEN_TO_ALL
         return Program(path=real, digest=_digest(real, status.st_ino, status.st_mtime_ns, status.st_size))
     except OSError:
-        return "there is no program"
+        return ABSENT
 
 
 def _is_open_to_others(path: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from yazcore.home import Home
+from yazcore.kinds.causes import Cause
 
 FOLDER = "denials"
 
@@ -31,8 +32,11 @@ class DenialLog:
         self._home = home
         self._lock = threading.Lock()
 
-    def record(self, plugin: str, kind: str, target: str, reason: str, where: str, detail: str = "") -> None:
-        """Note one refusal: of what, for which target, why, in which hook or contribution, and what more there is.
+    def record(
+        self, plugin: str, kind: str, target: str, reason: str, where: str, detail: str = "", cause: Cause = ""
+    ) -> None:
+        """Note one refusal: of what, for which target, why, in which hook or contribution, what more there is to say,
+        and the cause in a word.
 
         Raises `OSError` or `YazError` where it cannot be written; the refusal stands all the same.
         """
@@ -44,6 +48,7 @@ class DenialLog:
             "reason": reason,
             "where": where,
             **({"detail": detail} if detail else {}),
+            **({"cause": cause} if cause else {}),
         }
         line = json.dumps(entry).encode() + b"\n"
         path = self._path(plugin)

@@ -17,6 +17,7 @@ from yazcore.capabilities.denials import DenialLog
 from yazcore.capabilities.grants import Grants
 from yazcore.cli.output import format_options, harmless, print_json, say
 from yazcore.cli.plugins import look, unknown_plugin
+from yazcore.cli.remedies import Denied, remedy
 from yazcore.control import running
 from yazcore.home import Home
 from yazcore.violations import YazError
@@ -284,50 +285,34 @@ def denials(plugin_id: str, as_json: bool) -> None:
     if not records:
         say(f"nothing was refused to {plugin_id}")
         return
-    for one in _told(records):
+    for one in _told(plugin_id, records):
+        denied = one.denied
         times = f", {one.count} times" if one.count > 1 else ""
-        say(f"{one.last}  {harmless(one.kind)}, {harmless(one.reason)}{times}, in {harmless(one.where)}")
-        say(f"  tried: {harmless(one.target)}")
-        if one.detail:
-            say(f"  why: {harmless(one.detail)}")
-        say(f"  what would allow it: {_remedy(plugin_id, one)}")
+        say(f"{one.last}  {harmless(denied.kind)}, {harmless(denied.reason)}{times}, in {harmless(denied.where)}")
+        say(f"  tried: {harmless(denied.target)}")
+        if denied.detail:
+            say(f"  why: {harmless(denied.detail)}")
+        say(f"  what would allow it: {harmless(remedy(denied))}")
 
 
 @attrs.frozen(kw_only=True)
-class _Denial:
+class _Told:
     """Denials that are alike, told as one: how often, and when last."""
 
-    kind: str
-    target: str
-    reason: str
-    where: str
-    detail: str
+    denied: Denied
     last: str
     count: int
 
 
-def _told(records: list[dict[str, Any]]) -> list[_Denial]:
+def _told(plugin_id: str, records: list[dict[str, Any]]) -> list[_Told]:
     """The denials, those alike as one, in the order in which the last of each happened."""
-    found: dict[tuple[str, ...], _Denial] = {}
+    found: dict[Denied, _Told] = {}
     for one in records:
-        key = tuple(str(one.get(name, "")) for name in ("capability", "target", "reason", "where", "detail"))
-        before = found.pop(key, None)
-        kind, target, reason, where, detail = key
-        found[key] = _Denial(
-            kind=kind, target=target, reason=reason, where=where, detail=detail, last=str(one.get("time", "")),
-            count=1 if before is None else before.count + 1,
+        denied = Denied(
+            plugin=plugin_id, kind=str(one.get("capability", "")),
+            **{name: str(one.get(name, "")) for name in ("target", "reason", "where", "detail", "cause")},
         )  # fmt: skip
+        before = found.pop(denied, None)
+        count = 1 if before is None else before.count + 1
+        found[denied] = _Told(denied=denied, last=str(one.get("time", "")), count=count)
     return list(found.values())
-
-
-def _remedy(plugin_id: str, denial: _Denial) -> str:
-    from yazcore.capabilities.broker import READ_POSTURE
-
-    if denial.reason == "out-of-scope" and denial.detail == READ_POSTURE:
-        return "nothing: a tool that only reads changes nothing; its author has to declare that it writes"
-    return {
-        "not-declared": f"only a new version of {plugin_id}: its manifest does not ask for this",
-        "not-granted": f"yaz grant {plugin_id} {denial.kind}",
-        "out-of-scope": f"nothing here: it is beyond what {plugin_id} asks for; a new version could ask for it",
-        "service-unavailable": "nothing on this machine, as it is",
-    }.get(denial.reason, "nothing")

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import attrs
 
+from yazcore.kinds.causes import Cause
+
 Comparison = Literal["same", "narrower", "wider"]
 
 
@@ -23,9 +25,16 @@ class Request:
     kinds: tuple[str, ...]
     target: str
 
+    writes: ClassVar[Cause] = "posture"
+    """The cause that is recorded where it is covered, and a call of posture `read` may not make it."""
+
     def fault(self) -> str:
         """Why no capability could ever cover it, in a few words; empty where it is well formed."""
         return ""
+
+    def cause(self) -> Cause:
+        """The same in a word, and where it is well formed what else is the matter with it; empty where nothing is."""
+        return "malformed" if self.fault() else ""
 
 
 @attrs.frozen

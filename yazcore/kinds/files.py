@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import attrs
 
 from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
+from yazcore.kinds.causes import Cause
 from yazcore.kinds.programs import RUN_FROM, runs_programs
 
 PROJECT_AREA = "project"
@@ -189,6 +190,13 @@ class FileRequest(Request):
         if is_absolute(self.area) and split_absolute(self.area) is None:
             return "an absolute path is without .., empty parts, backslashes and NUL"
         return ""
+
+    def cause(self) -> Cause:
+        """Whether a project has a name in it that no plugin is given, too."""
+        closed = is_protected if self.write else is_secret
+        if self.area == PROJECT_AREA and any(map(closed, split_path(self.path) or ())):
+            return "protected"
+        return super().cause()
 
 
 @attrs.frozen(kw_only=True)

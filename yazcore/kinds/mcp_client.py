@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import attrs
 
 from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
+from yazcore.kinds.causes import Cause
 
 _SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_./-]{1,128}")
@@ -25,6 +26,7 @@ class McpRequest(Request):
     tool: str | None = None
     read: bool = False
     kinds: tuple[str, ...] = ("mcp-client",)
+    writes: ClassVar[Cause] = "unmarked-tool"
     target: str = attrs.field()
 
     @target.default

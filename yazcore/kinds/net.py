@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import attrs
 
 from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
+from yazcore.kinds.causes import Cause
 
 READ_METHODS = ("GET", "HEAD")
 """The HTTP methods that only read, where a capability does not say."""
@@ -157,6 +158,12 @@ class NetRequest(Request):
         if self.address is not None and not is_public(self.address):
             return "the host's name stands for an address that is not public"
         return ""
+
+    def cause(self) -> Cause:
+        """Whether it is the address alone that is not public."""
+        if self.fault() and not attrs.evolve(self, address=None).fault():
+            return "address"
+        return super().cause()
 
 
 @attrs.frozen(kw_only=True)

@@ -76,7 +76,7 @@ class Watch:
         try:
             if _is_noise(want):  # Python goes on without it, and nobody has asked for it
                 raise CapabilityError(frame.plugin, kind, reason, want.target, want.detail)
-            self._broker.refuse(frame, kind, want.target, reason, want.detail)
+            self._broker.refuse(frame, kind, want.target, reason, want.detail, "own-code")
         except CapabilityError as error:
             error.errno = errno.EACCES  # libraries look at it
             raise

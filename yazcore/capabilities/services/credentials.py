@@ -87,8 +87,9 @@ class Purse:
             raise _missing(self._plugin, name)
         if record.hosts and host not in record.hosts:
             self._broker.refuse(
-                frame, capability.kind, f"{name} to {host}", "out-of-scope", "the user has bound it to other hosts"
-            )
+                frame, capability.kind, f"{name} to {host}", "out-of-scope", "the user has bound it to other hosts",
+                "secret-bound",
+            )  # fmt: skip
         try:
             return self._secrets.of(record.name)
         except YazError as error:

@@ -40,6 +40,7 @@ from yazcore.capabilities.services.content import (
 from yazcore.capabilities.services.data_folder import QUOTA
 from yazcore.capabilities.services.snapshots import Snapshots
 from yazcore.kinds import Capability, FileRequest, FsWrite
+from yazcore.kinds.causes import Cause
 from yazcore.kinds.files import PROJECT_AREA, is_absolute, is_protected, split_absolute, split_path, too_wide
 from yazcore.kinds.programs import RUN_FROM
 
@@ -138,7 +139,7 @@ class FileService:
                 return None
             kind = kind_of(status.st_mode)
             if kind is None:
-                self._refuse(reached, "it is no regular file and no folder")
+                self._refuse(reached, "it is no regular file and no folder", "not-a-file")
             return {"kind": kind, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
     def list(self, path: str = "", *, place: str | None = None, recursive: bool = False) -> list[dict[str, Any]]:
@@ -317,21 +318,21 @@ class FileService:
                     self._broker.require(_moved(request, reached.parts), frame)
                 yield reached
             except Leaves as leaves:
-                self._refuse(reached, str(leaves))
+                self._refuse(reached, str(leaves), "link")
             except CapabilityError:
                 raise
             except OSError as error:
                 if error.errno == errno.ENXIO:  # a socket, or a FIFO
-                    self._refuse(reached, "it is no regular file")
+                    self._refuse(reached, "it is no regular file", "not-a-file")
                 raise failure(error, shown) from None
 
     def _open_root(self, frame: Frame, request: FileRequest, capability: Capability) -> int:
-        def refuse(detail: str, reason: Reason = "out-of-scope") -> NoReturn:
-            self._broker.refuse(frame, capability.kind, request.target, reason, detail)
+        def refuse(cause: Cause, detail: str, reason: Reason = "out-of-scope") -> NoReturn:
+            self._broker.refuse(frame, capability.kind, request.target, reason, detail, cause)
 
         if request.area == PROJECT_AREA:
             if frame.call.project is None:
-                refuse("this call is about no project")
+                refuse("no-project", "this call is about no project")
             folder, what = frame.call.project.root, "the project's folder"
         elif is_absolute(request.area):
             folder, what = Path("/", *(split_absolute(request.area) or ())), "the folder"
@@ -339,15 +340,16 @@ class FileService:
             bound = self._places(request.area)
             if bound is None:
                 command = f"yaz grant {self._plugin} {capability.kind} --place {request.area}=DIR"
-                refuse(f"no folder is bound to {request.area}; the user can do it with: {command}", "not-granted")
+                detail = f"no folder is bound to {request.area}; the user can do it with: {command}"
+                refuse("place-unbound", detail, "not-granted")
             folder, what = bound, f"the folder of {request.area}"
         if why := self._unfit(folder, request.area):
-            refuse(f"{what} can be granted to no plugin: {why}")
+            refuse("folder-closed", f"{what} can be granted to no plugin: {why}")
         if isinstance(capability, FsWrite) and runs_programs(os.path.realpath(folder)):
-            refuse(f"{what} can be written by no plugin: {RUN_FROM}")
+            refuse("folder-closed", f"{what} can be written by no plugin: {RUN_FROM}")
         opened = _root_or_reason(folder)
         if isinstance(opened, str):
-            refuse(f"{what} cannot be opened: {opened}")
+            refuse("folder-gone", f"{what} cannot be opened: {opened}")
         return opened
 
     def _unfit(self, folder: Path, area: str) -> str:
@@ -372,10 +374,12 @@ class FileService:
         if stat.S_ISDIR(mode):
             raise ServiceError("file-is-folder", f"{reached.shown} is a folder")
         if not stat.S_ISREG(mode):
-            self._refuse(reached, "it is no regular file")
+            self._refuse(reached, "it is no regular file", "not-a-file")
 
-    def _refuse(self, reached: _Reached, detail: str) -> NoReturn:
-        self._broker.refuse(reached.frame, reached.capability.kind, reached.request.target, "out-of-scope", detail)
+    def _refuse(self, reached: _Reached, detail: str, cause: Cause) -> NoReturn:
+        self._broker.refuse(
+            reached.frame, reached.capability.kind, reached.request.target, "out-of-scope", detail, cause
+        )
 
 
 def _request(path: str, place: str | None, write: bool) -> FileRequest:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import attr
 
 from yazcore.capabilities.broker import Broker
-from yazcore.capabilities.commands import Program, look_up
+from yazcore.capabilities.commands import ABSENT, CHANGED, OPEN_TO_ALL, Program, look_up
 from yazcore.capabilities.context import Frame, frame_of
 from yazcore.capabilities.errors import Cancelled, ServiceError
 from yazcore.capabilities.services import command_child
@@ -30,6 +30,7 @@ from yazcore.capabilities.services.data_folder import DataFolder, exceeded
 from yazcore.capabilities.services.reach import reach
 from yazcore.children import run_child
 from yazcore.kinds import Capability, ProcessRequest
+from yazcore.kinds.causes import Cause
 from yazcore.kinds.files import PROJECT_AREA
 
 SECONDS = 60.0
@@ -53,6 +54,7 @@ _SYSTEM = (
 )  # fmt: skip
 _RUNNABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 _DEVICES = ("/dev/urandom", "/dev/random", "/dev/zero")
+_CAUSES: dict[str, Cause] = {ABSENT: "program-missing", OPEN_TO_ALL: "program-unfit", CHANGED: "program-changed"}
 
 
 class ProcessService:
@@ -110,9 +112,10 @@ class ProcessService:
         given = _bytes(stdin)
         program = self._program(command)
         if program is None:
-            self._refuse(frame, capability, command, "no such program was there when it was granted")
+            missing: Cause = "program-absent" if self._broker.command(command) is None else "program-missing"
+            self._refuse(frame, capability, command, "no such program was there when it was granted", missing)
         if why := program.why_not():
-            self._refuse(frame, capability, command, why)
+            self._refuse(frame, capability, command, why, _CAUSES[why])
         sandbox = self._sandbox(frame, capability, command)
         where = self._folder(folder, frame)
         self._data.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -207,8 +210,8 @@ class ProcessService:
         parts = Path(os.path.realpath(folder)).parts
         return any(parts[: len(one)] == one or one[: len(parts)] == parts for one in self._closed)
 
-    def _refuse(self, frame: Frame, capability: Capability, command: str, why: str) -> NoReturn:
-        self._broker.refuse(frame, capability.kind, command, "not-granted", why)
+    def _refuse(self, frame: Frame, capability: Capability, command: str, why: str, cause: Cause) -> NoReturn:
+        self._broker.refuse(frame, capability.kind, command, "not-granted", why, cause)
 
 
 def _request(command: Any) -> ProcessRequest:
