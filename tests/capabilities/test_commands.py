@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from yazcore.capabilities import commands
-from yazcore.capabilities.commands import Program, at, chosen, look_up
+from yazcore.capabilities.commands import Program, at, chosen, look_up, runs_anything
 from yazcore.violations import YazError
 
 
@@ -106,3 +106,30 @@ def test_the_user_can_name_another_file(tmp_path: Path) -> None:
         chosen("pandoc", str(tmp_path / "none"))
     assert refused.value.code == "command-unfit"
     assert refused.value.message == f"'{tmp_path / 'none'}' cannot be pandoc: there is no program"
+
+
+# --- what does whatever it is told
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sh", "ksh", "csh", "ash", "python", "python3", "python3.11", "python3.13t", "pypy3", "pypy3.10", "nodejs",
+        "node-18", "perl5.36.0", "lua5.4", "php8.2", "tclsh8.6", "Rscript", "R", "deno", "bun", "uv", "npx", "npm",
+        "pip", "pip3.11",
+        "timeout", "nice", "nohup", "setsid", "unshare", "tar", "vi", "vim.basic", "ed", "gdb", "env", "git", "m4",
+        "ld-linux-x86-64.so.2",
+    ],
+)  # fmt: skip
+def test_a_command_that_does_what_it_is_told_is_known(name: str) -> None:
+    assert runs_anything(name, f"/usr/bin/{name}")
+    assert runs_anything("renderer", f"/usr/bin/{name}")
+    assert runs_anything(name, "/opt/renderer")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["latexmk", "typst", "pdftotext", "pandoc", "biber", "convert", "7z", "", "pythonic", "shfmt", "e2fsck"],
+)
+def test_another_command_is_not_taken_for_one(name: str) -> None:
+    assert not runs_anything(name, f"/usr/bin/{name}")

@@ -124,6 +124,13 @@ def test_each_line_has_the_plugins_own_reason_and_each_command_its_program(yaz: 
     assert done.json["commands"] == {"env": os.path.realpath("/usr/bin/env")}
 
 
+def test_a_command_whose_file_is_a_shell_is_told_so_whatever_its_name(yaz: Shell) -> None:
+    install(yaz.site, **{**DEMO, "capabilities": [{"kind": "process", "commands": ["renderer"]}]})
+    shell = os.path.realpath("/bin/sh")
+    done = yaz.here("grant", "demo", "--trusted", "--yes", "--command", "renderer=/bin/sh")
+    assert f"    renderer is {shell}, and does whatever the plugin tells it" in done.out.splitlines()
+
+
 def test_one_capability_is_added_to_a_grant(yaz: Shell) -> None:
     capabilities = [{"kind": "fs-project"}, {"kind": "net", "hosts": ["example.org"], "optional": True}]
     install(yaz.site, **{**DEMO, "capabilities": capabilities})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -21,15 +22,30 @@ SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 """Where commands are looked up, in this order."""
 
 INTERPRETERS = frozenset({
-    "bash", "dash", "sh", "zsh", "fish", "python", "python3", "perl", "ruby", "node", "lua", "php", "env", "xargs",
-    "find", "make", "awk", "gawk", "sed", "ssh", "docker", "podman", "git", "sudo", "busybox", "tclsh", "java",
+    "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "rbash", "sh", "tcsh",
+    "toybox", "xonsh", "yash", "zsh", "awk", "bun", "clojure", "deno", "elixir", "erl", "expect", "gawk", "ghci",
+    "groovy", "guile", "java", "jshell", "julia", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs", "octave",
+    "osascript", "perl", "php", "pypy", "python", "r", "racket", "rscript", "ruby", "sbcl", "scala", "sed", "sqlite",
+    "tclsh", "ts-node", "wish", "cargo", "cmake", "conda", "go", "gradle", "just", "make", "meson", "mvn", "ninja",
+    "npm", "npx", "pip", "pipx", "pnpm", "poetry", "rake", "scons", "uv", "uvx", "yarn", "at", "chroot", "cpio",
+    "doas", "env", "find", "flock", "gdb", "ionice", "lldb", "nice", "nohup", "nsenter", "parallel", "pkexec",
+    "runuser", "screen", "script", "setarch", "setpriv", "setsid", "start-stop-daemon", "stdbuf", "strace", "su",
+    "sudo", "systemd-run", "tar", "taskset", "time", "timeout", "tmux", "unshare", "watch", "xargs", "dc", "ed",
+    "emacs", "ex", "less", "man", "more", "nano", "nvim", "rvim", "vi", "view", "vim", "vimdiff", "docker", "git",
+    "hg", "kubectl", "nc", "ncat", "podman", "rsync", "scp", "sftp", "socat", "ssh", "svn", "ld", "ld-linux",
+    "ld-linux-x86-64", "ld-linux-aarch64", "ld-musl-x86_64", "ld-musl-aarch64",
 })  # fmt: skip
-"""Commands that do whatever their arguments say; people are told so."""
+"""Commands that do whatever their arguments, or what they are given to read, say; people are told so.
+
+Without the version that a name may end with. A list of names is never whole: what a command may do is bounded by its
+sandbox, not by this.
+"""
 
 ABSENT = "there is no program"
 OPEN_TO_ALL = "everybody on this machine could replace it"
 CHANGED = "the program has changed since it was granted"
 
+_VERSION = re.compile(r"[-_]?[0-9]+[a-z]?$")
 _DIGITS = 32
 
 
@@ -57,6 +73,20 @@ class Program:
         if isinstance(found, str):
             return found
         return "" if found == self else CHANGED
+
+
+def runs_anything(name: str, path: str) -> bool:
+    """Whether a command is one of `INTERPRETERS`, by its own name or by that of the file which it really is.
+
+    `python3.11` is Python, and so is whatever name stands for `/usr/bin/python3.11`.
+    """
+    return any(not INTERPRETERS.isdisjoint(_bare(one)) for one in (name, os.path.basename(path)))
+
+
+def _bare(name: str) -> tuple[str, str]:
+    """A program's name, and the same without its version: `perl5.36.0`, `node-18`, `vim.basic`."""
+    stem = name.casefold().partition(".")[0]
+    return stem, _VERSION.sub("", stem)
 
 
 def look_up(name: str) -> Program | None:

@@ -193,9 +193,9 @@ _RUNS = {
 
 
 def _program(name: str, path: str) -> str:
-    from yazcore.capabilities.commands import INTERPRETERS
+    from yazcore.capabilities.commands import runs_anything
 
-    warning = ", and does whatever the plugin tells it" if name in INTERPRETERS else ""
+    warning = ", and does whatever the plugin tells it" if runs_anything(name, path) else ""
     return f"    {name} is {harmless(path)}{warning}"
 
 
