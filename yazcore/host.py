@@ -225,8 +225,8 @@ class Host:
         """Grant a plugin what it asks for, in the user's name, and activate it: isolated, unless it is `trusted`.
 
         `places` binds the manifest's places to folders, `commands` names programs; what was chosen before stays. With
-        `kinds`, only these are granted, beside what is. Raises `YazError` as `granting.plan` does. No path from an
-        agent leads here.
+        `kinds`, only these are granted, beside what is. Raises `YazError` as `granting.plan` does, and `grant-changed`
+        where another decides something about the plugin at this moment. No path from an agent leads here.
         """
         found, self.skipped = self._survey()
         installed = next((one for one in found if one.id == plugin_id), None)

@@ -155,6 +155,7 @@ def test_adding_one_capability_approves_no_update_whose_tools_changed(yaz: Shell
     install(yaz.site, version="1.1", **{**DEMO, "capabilities": capabilities, "provides": provides})
     done = yaz.here("grant", "demo", "net", "--yes")
     assert done.status == 1
+    assert "agents get a tool" not in done.out
     assert done.out.splitlines()[-1].startswith(
         "granted demo, but it is held: tools/echo has changed since it was granted"
     )

@@ -171,10 +171,11 @@ def _meaning(planned: Plan) -> list[str]:
     lines += [_program(name, text.partition(" ")[2]) for name, text in planned.commands.items()]
     lines += [f"    {name} is not there: install it, and grant again" for name in planned.missing]
     lines += [f"    not granted (optional): {harmless(one.sentence())}" for one in planned.left_out]
-    lines += [
-        f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})"
-        for tool in manifest.provides.tools
-    ]
+    if not planned.adds:  # then nothing is decided about them
+        lines += [
+            f"    agents get a tool: {tool.name} ({tool.posture}, {tool.scope}, needs {tool.permission})"
+            for tool in manifest.provides.tools
+        ]
     if not planned.shipped:
         lines += _RUNS[planned.runtime]
     return lines
