@@ -23,8 +23,8 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         1,
         (
-            "children", "confinement", "uri_templates", "listeners", "violations", "home", "marks", "declarations",
-            "parts", "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
+            "children", "trees", "confinement", "uri_templates", "listeners", "violations", "home", "marks",
+            "declarations", "parts", "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
         ),
     ),
     (2, ("manifest", "design_rules")),

@@ -41,6 +41,7 @@ _HOMES = {
     ),
     "yazcore.plugin_status": ("PluginStatus",),
     "yazcore.serving": ("Serving",),
+    "yazcore.trees": ("remove_tree",),
     "yazcore.typed.tools": ("tool",),
     "yazcore.violations": ("Difference", "Violation", "YazError"),
 }  # fmt: skip
@@ -134,6 +135,7 @@ if TYPE_CHECKING:
     from yazcore.permissions import may as may
     from yazcore.plugin_status import PluginStatus as PluginStatus
     from yazcore.serving import Serving as Serving
+    from yazcore.trees import remove_tree as remove_tree
     from yazcore.typed.tools import tool as tool
     from yazcore.violations import Difference as Difference
     from yazcore.violations import Violation as Violation

@@ -484,8 +484,9 @@ class Host:
                 ask=None if self._ask is None else FirstUse(self._ask, self.grants, installed, self.locale),
             )
             used = DataFolder(folder=context.data_folder).used()
-        except OSError as error:  # a plugin can spoil its own data folder
-            reason = f"its data folder cannot be used: {error.strerror}"
+        except (OSError, ServiceError) as error:  # a plugin can spoil its own data folder
+            unusable = error.strerror if isinstance(error, OSError) else error.message
+            reason = f"its data folder cannot be used: {unusable}"
             return attrs.evolve(status, state="failed", reasons=(reason,))
         if used > QUOTA:
             too_much = f"its data folder holds {used} bytes, more than the {QUOTA} it may hold"

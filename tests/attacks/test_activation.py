@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.hosts import called, host_with, states, tools
+from yazcore import remove_tree, trees
 
 GOOD = """
 class Plugin:
@@ -91,6 +92,45 @@ def test_a_data_folder_that_is_a_file_fails_its_plugin_only(tmp_path: Path) -> N
     with host_with(tmp_path, ("bad", GOOD, tools(["t"])), ("good", GOOD, tools(["t"]))) as host:
         assert states(host) == {"bad": "failed", "good": "active"}
         assert "data" not in str(host.plugins()[0].reasons) or str(tmp_path) not in str(host.plugins()[0].reasons)
+
+
+BOTTOMLESS = """
+class Plugin:
+    def __init__(self, context):
+        folder = str(context.data_folder)
+        for _ in range(1500):
+            folder += "/d"
+            if not os.path.isdir(folder):
+                os.mkdir(folder)
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("t", lambda context, arguments: {"fine": True})]
+"""
+
+
+def test_a_folder_without_bottom_in_a_data_folder_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    plugins: tuple[Any, ...] = (("bad", BOTTOMLESS, tools(["t"])), ("good", GOOD, tools(["t"])))
+    try:
+        for _ in range(2):  # the second host finds what the first left
+            with host_with(tmp_path, *plugins) as host:
+                assert states(host) == {"bad": "active", "good": "active"}
+    finally:
+        remove_tree(tmp_path / "home")
+
+
+def test_a_data_folder_with_too_many_files_fails_its_plugin_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MOST_ENTRIES", 3)
+    (tmp_path / "home" / "data" / "bad" / "a" / "b" / "c" / "d").mkdir(parents=True)
+    with host_with(tmp_path, ("bad", GOOD, tools(["t"])), ("good", GOOD, tools(["t"]))) as host:
+        assert states(host) == {"bad": "failed", "good": "active"}
+        (reason,) = host.plugins()[0].reasons
+        assert reason == (
+            "its data folder cannot be used: there are more than 3 files and folders in the data folder: "
+            "delete what is not needed there"
+        )
 
 
 def test_onunload_that_panics_does_not_keep_a_plugin_in(tmp_path: Path) -> None:

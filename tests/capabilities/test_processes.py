@@ -217,6 +217,22 @@ def test_it_reads_only_the_paths_that_are_named(world: World, root: Path) -> Non
     assert world.says(trying(f"open({str(root / 'b')!r})")) == "EACCES"
 
 
+def test_what_a_command_leaves_without_bottom_is_removed(world: World) -> None:
+    code = "import os\nos.chdir(os.environ['TMPDIR'])\nfor _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')"
+    assert world.run(code)["code"] == 0
+    assert list(world.data.iterdir()) == []
+
+
+def test_counting_what_the_data_folder_holds_ends_with_its_call(world: World) -> None:
+    for number in range(1100):
+        (world.data / str(number)).touch()
+    world.quota = 0  # what would be said in the end
+    with world.setup.call() as frame:
+        frame.call.cancelled.set()
+        with pytest.raises(Cancelled):
+            world.service().run("python", ["-c", "pass"])
+
+
 def test_a_link_in_a_project_leads_nowhere_new(world: World, root: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (root / "link").symlink_to(tmp_path / "secret")

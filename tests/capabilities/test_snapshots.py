@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.capabilities.conftest import Setup
+from yazcore import trees
 from yazcore.capabilities.errors import Cancelled, CapabilityError, ServiceError
 from yazcore.capabilities.services.beneath import closing, open_by_walk, open_root
 from yazcore.capabilities.services.snapshots import CHUNK, TRIES, CopyBytes, Snapshots, copy_bytes
@@ -347,3 +348,29 @@ def test_a_cancelled_call_copies_nothing(setup: Setup, root: Path) -> None:
         frame.call.cancelled.set()
         with pytest.raises(Cancelled):
             service.copy(["a"])
+
+
+def test_a_data_folder_without_bottom_takes_copies_and_gives_them_up(source: Path, data: Path) -> None:
+    """A plugin can nest folders deeper than a program that recurses can go."""
+    shots = Snapshots(folder=data)
+    first = shots.take("key", sources(source), nothing)
+    folder = data / Path(next(iter(first.values()))).parent
+    for _ in range(1500):
+        folder = folder / "d"
+        os.mkdir(folder)
+    for _ in range(2):
+        assert contents(data, shots.take("key", sources(source), nothing)) == {
+            "zotero.sqlite": "main", "zotero.sqlite-wal": "wal"
+        }  # fmt: skip
+    assert len(list((data / "copies" / "key").iterdir())) == 2
+
+
+def test_more_files_than_are_looked_at_are_said(source: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MOST_ENTRIES", 5)
+    (data / "a" / "b" / "c" / "d").mkdir(parents=True)
+    with pytest.raises(ServiceError) as caught:
+        Snapshots(folder=data).take("key", sources(source), nothing)
+    assert caught.value.code == "data-folder-broken"
+    assert caught.value.message == (
+        "there are more than 5 files and folders in the data folder: delete what is not needed there"
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +28,7 @@ from yazcore.manifest.discovery import discover
 from yazcore.manifest.targets import open_target
 from yazcore.manifest.words import listed
 from yazcore.plugin_folders import FOLDER, RECORD, SITE, PluginFolder, plugin_folders
+from yazcore.trees import remove_tree
 from yazcore.violations import YazError, errors
 
 LOCK = "plugins"
@@ -72,7 +72,7 @@ def place(
             folder.root.parent.mkdir(mode=0o700, exist_ok=True)
             os.rename(staging, folder.root)
         except BaseException:
-            shutil.rmtree(staging, ignore_errors=True)
+            remove_tree(staging)
             with contextlib.suppress(OSError):
                 os.rmdir(top / prepared.plugin)
             raise
@@ -204,7 +204,7 @@ def sweep(home: Home) -> None:
     """Remove what was left where a process was killed. Under the lock only: nobody else works there then."""
     for name in _names(home.path(FOLDER)):
         if name.startswith((_NEW, _GONE)):
-            shutil.rmtree(home.path(FOLDER, name), ignore_errors=True)
+            remove_tree(home.path(FOLDER, name))
 
 
 def leftovers(home: Home) -> list[str]:
@@ -226,7 +226,7 @@ def _hide(home: Home, folder: Path) -> Path:
 
 
 def _remove(home: Home, folder: Path) -> None:
-    shutil.rmtree(_hide(home, folder).parent, ignore_errors=True)
+    remove_tree(_hide(home, folder).parent)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ OVERDUE_OR_DEAF = f"overdue | {ENDED}it does not read what it is sent"
 
 RESIDUE: Mapping[str, str] = {
     "stat_outside": "that a file exists, its size and its times can be seen: the kernel does not keep that",
-    "many_files": "nobody counts the files in the data folder, only their bytes",
+    "many_files": "files in the data folder are counted when the host adds something and when the plugin starts",
     "more_than_the_quota": "the quota is looked at when the host adds something and when the plugin starts",
     "see_the_credential_in_other_letters": "a granted server that repeats the secret in another form gives it away",
     "damage_inside_the_grant": "what is granted can be spoiled",
@@ -154,6 +154,7 @@ _FAMILIES: Mapping[str, tuple[_Row, ...]] = {
         _Row("a_file_without_end", "did", OPEN, "EFBIG"),
         _Row("more_than_the_quota", "did", OPEN, OPEN),
         _Row("many_files", "did", OPEN, OPEN),
+        _Row("a_folder_without_bottom", "dies", NO_HARM, NO_HARM),
     ),
     "descriptors": (
         _Row("many_descriptors", "did", OPEN, "EMFILE"),

@@ -20,6 +20,7 @@ import attrs
 import yazcore
 from tests.attacks.beyond.attack import NO_WIRE, OPEN, Attack, Runtime
 from tests.attacks.beyond.world import SECRET, World, world
+from yazcore import remove_tree
 
 CHECKOUT = Path(yazcore.__file__).parents[1]
 PATIENCE_SECONDS = 9.0
@@ -133,6 +134,7 @@ def outcomes(attacks: Sequence[Attack], runtime: Runtime) -> Iterator[Tried]:
                 around.mend()
         finally:
             host.end()
+            remove_tree(around.folder / "home" / "data")  # an attack that was ended leaves more than Python can remove
 
 
 def _tried(host: HostUnderAttack, around: World, attack: Attack, runtime: Runtime) -> str:

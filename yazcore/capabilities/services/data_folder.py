@@ -15,13 +15,21 @@ from pathlib import Path
 
 import attrs
 
+from yazcore import trees
 from yazcore.capabilities.errors import ServiceError
 from yazcore.capabilities.services.atomic import write_all
 from yazcore.capabilities.services.beneath import Leaves, Parts, closing, make_folders, open_root
 from yazcore.kinds.files import split_path
+from yazcore.trees import Moved, TooMany, walk
 
 QUOTA = 4 * 2**30
 """The most bytes a data folder may hold for the host to add more."""
+
+_TRIES = 3
+
+
+def _unasked() -> None:
+    """Nobody waits for it, so nobody stops it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -31,22 +39,23 @@ class DataFolder:
     folder: Path
     quota: int = QUOTA
 
-    def used(self) -> int:
-        """The bytes of all files in it, no link followed. Raises `OSError`."""
+    def used(self, check: Callable[[], None] = _unasked) -> int:
+        """The bytes of all files in it; see `used`. Raises `OSError`."""
         if not self.folder.is_dir():
             return 0
         with closing(open_root(self.folder)) as root:
-            return used(root)
+            return used(root, check)
 
-    def room(self) -> int:
-        """How many bytes may still be added."""
-        return max(0, self.quota - self.used())
+    def room(self, check: Callable[[], None] = _unasked) -> int:
+        """How many bytes may still be added; `check` and what is raised as in `used`."""
+        return max(0, self.quota - self.used(check))
 
     def receive(self, name: str, pieces: Iterable[bytes], check: Callable[[], None]) -> int:
         """Write a file of that relative path, whole or not at all, in place of an earlier one; how many bytes it has.
 
         `check` is called between pieces and may raise. Raises `ServiceError`: `quota-exceeded`, `data-folder-broken`
-        where the plugin has put a link in the way, `file-name-invalid`; `OSError` where writing fails.
+        where the plugin has put a link in the way and as `used` does, `file-name-invalid`; `OSError` where writing
+        fails.
         """
         parts = split_path(name) if isinstance(name, str) else None
         if not parts:
@@ -55,7 +64,7 @@ class DataFolder:
             )
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(open_root(self.folder)) as root, closing(made(root, parts[:-1])) as folder:
-            most = max(0, self.quota - used(root))
+            most = max(0, self.quota - used(root, check))
             temporary = f".yaz-{secrets.token_hex(8)}.tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
@@ -99,16 +108,38 @@ def made(root: int, parts: Parts) -> int:
         ) from None
 
 
-def used(root: int) -> int:
-    """The bytes of all files below an open folder, no link followed."""
+def used(root: int, check: Callable[[], None] = _unasked) -> int:
+    """The bytes of all files below an open folder, no link followed; `check` is called now and then and may raise.
+
+    Raises `ServiceError` `data-folder-broken` where they cannot be counted: there are too many, or folders are moved
+    while they are looked at; and `OSError`.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _counted(root, check)
+        except Moved:
+            continue
+        except TooMany:
+            raise ServiceError(
+                "data-folder-broken",
+                f"there are more than {trees.MOST_ENTRIES} files and folders in the data folder: "
+                "delete what is not needed there",
+            ) from None
+    raise ServiceError(
+        "data-folder-broken", "folders in the data folder are moved all the time, so what it holds cannot be counted"
+    )
+
+
+def _counted(root: int, check: Callable[[], None]) -> int:
     total = 0
-    for _, _, names, folder in os.fwalk(".", dir_fd=root, follow_symlinks=False):
-        for name in names:
-            try:
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            except FileNotFoundError:
-                continue
+
+    def count(folder: int, name: str) -> None:
+        nonlocal total
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
             total += status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+    walk(root, count, check=check, most=trees.MOST_ENTRIES)
     return total
 
 

@@ -12,7 +12,6 @@ import json
 import math
 import os
 import secrets
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from yazcore.children import run_child
 from yazcore.kinds import Capability, ProcessRequest
 from yazcore.kinds.causes import Cause
 from yazcore.kinds.files import PROJECT_AREA
+from yazcore.trees import remove_tree
 
 SECONDS = 60.0
 """How long a command may run where the call has no deadline of its own, in seconds; never longer than the call."""
@@ -64,7 +64,7 @@ class ProcessService:
     nothing is run; a plugin that runs in the host's own process has no less than a command without a sandbox would.
 
     Other failures are `ServiceError`: `process-arguments`, `process-folder`, `process-timeout`, `process-output`,
-    `process-failed`, `quota-exceeded`, `folder-too-large`.
+    `process-failed`, `quota-exceeded`, `data-folder-broken`, `folder-too-large`.
     """
 
     def __init__(
@@ -119,7 +119,12 @@ class ProcessService:
         sandbox = self._sandbox(frame, capability, command)
         where = self._folder(folder, frame)
         self._data.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._data.room() == 0:
+
+        def check() -> None:
+            if frame.call.cancelled.is_set():
+                raise Cancelled("the call was cancelled")
+
+        if self._data.room(check) == 0:
             raise exceeded(self._data.quota)
         left = min(_seconds(frame, seconds), LONGEST_SECONDS)
         scratch = self._data.folder / f".command-{secrets.token_hex(8)}"
@@ -127,7 +132,7 @@ class ProcessService:
         try:
             return self._run(frame, program, argv, given, where, left, scratch, sandbox)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
 
     def _run(
         self, frame: Frame, program: Program, argv: list[str], given: bytes, where: str, seconds: float,

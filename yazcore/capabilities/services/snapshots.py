@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -21,6 +20,7 @@ from yazcore.capabilities.errors import ServiceError
 from yazcore.capabilities.services.atomic import Locks, write_all
 from yazcore.capabilities.services.beneath import Parts, closing, open_by_walk, open_root
 from yazcore.capabilities.services.data_folder import QUOTA, exceeded, made, used
+from yazcore.trees import remove_tree
 
 FOLDER = "copies"
 """Where copies lie in the data folder: `copies/<set of names>/<moment>/<name>`."""
@@ -82,8 +82,8 @@ class Snapshots:
         A snapshot stays until the second later one of the same key is begun.
 
         Raises `ServiceError` with `files-changed` where the files do not hold still in `TRIES` tries, and with
-        `quota-exceeded`, and with `data-folder-broken` where the plugin has put a link in the way; `OSError` where
-        copying fails.
+        `quota-exceeded`, and with `data-folder-broken` where the plugin has put a link in the way or what it holds
+        cannot be counted; `OSError` where copying fails.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (
@@ -113,7 +113,7 @@ class Snapshots:
             present = {parts: handle for parts, handle in handles.items() if handle is not None}
             sizes = {parts: os.fstat(handle).st_size for parts, handle in present.items()}
             wanted = sum(sizes.values())
-            if used(root) + wanted > self.quota:
+            if used(root, check) + wanted > self.quota:
                 raise exceeded(self.quota)
             for parts, handle in present.items():
                 with closing(made(shelf, (moment, *parts[:-1]))) as folder:
@@ -144,4 +144,4 @@ def _prune(shelf: int, kept: int) -> None:
 
 
 def _remove(shelf: int, moment: str) -> None:
-    shutil.rmtree(moment, ignore_errors=True, dir_fd=shelf)  # by handles, so that no link is followed
+    remove_tree(moment, dir_fd=shelf)

@@ -13,7 +13,6 @@ import contextvars
 import fcntl
 import importlib
 import os
-import shutil
 import socket
 import sys
 import threading
@@ -34,6 +33,7 @@ from yazcore.runtimes.isolated.peer import Job, Peer
 from yazcore.runtimes.isolated.remote import Lines, RemoteCall, RemoteContext, call_from, make_context
 from yazcore.runtimes.isolated.wire import ERROR, RESULT
 from yazcore.runtimes.values import NotPortable, portable
+from yazcore.trees import remove_tree
 
 STACK = 1024 * 1024
 """The stack of each thread, in bytes: with the usual eight megabytes, ten threads fill the address space."""
@@ -225,7 +225,7 @@ def _clear_scratch(data_folder: str) -> None:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for entry in os.scandir(folder):
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.name, ignore_errors=True, dir_fd=folder)
+                    remove_tree(entry.name, dir_fd=folder)
                 else:
                     os.unlink(entry.name, dir_fd=folder)
         fcntl.flock(folder, fcntl.LOCK_SH)

@@ -7,7 +7,6 @@ other, nor from an exit status (readthedocs/readthedocs.org#7884 and its fix, wh
 from __future__ import annotations
 
 import secrets
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,7 @@ from typing import Literal
 
 import attrs
 
-from yazcore import Cancellation, Home, YazError
+from yazcore import Cancellation, Home, YazError, remove_tree
 from yazcore.writing.projects.diagnostics import Diagnostic, of_format, of_host, settled
 from yazcore.writing.projects.engines import COMPILE_SECONDS, Engine, EngineJob, EngineRun
 from yazcore.writing.projects.formats import Claim, FormatFault, Formats
@@ -221,13 +220,13 @@ class Compiler:
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for old in parent.iterdir():
             if old.is_dir() and time.time() - old.stat().st_mtime > _A_DAY:
-                shutil.rmtree(old, ignore_errors=True)
+                remove_tree(old)
         folder = parent / compilation_id
         folder.mkdir(mode=0o700)
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
 
 
 def is_pdf(path: Path) -> bool:

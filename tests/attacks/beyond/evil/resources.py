@@ -110,12 +110,19 @@ def more_than_the_quota(context: Any, world: World) -> str:
 
 
 def many_files(context: Any, world: World) -> str:
-    """How many files there are nobody counts: only what is in them (`quota`)."""
+    """How many files there are is looked at when the host adds something and when the plugin starts."""
     folder = f"{context.data_folder}/many"
     os.mkdir(folder)
     for number in range(300):
         os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
     return "done"
+
+
+def a_folder_without_bottom(context: Any, world: World) -> str:
+    """Deeper than a program that recurses can count, where the host has to do that. It stays, for the next start."""
+    context.processes.run("env", ["mkdir", "-p", f"bottomless/{'d/' * 1050}"])
+    assert os.path.isdir(f"{context.data_folder}/bottomless/{'d/' * 1050}")
+    return str(context.files.copy(["notes.md"]))
 
 
 # --- descriptors ------------------------------------------------------------------------------------------------------
