@@ -274,6 +274,39 @@ def test_the_applications_own_files_are_open_to_no_command(world: World, tmp_pat
     assert ended["stdout"] == b"EACCES\n"
 
 
+def test_the_applications_own_files_are_closed_in_a_tree_of_the_systems_too(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where YAZ_HOME is a folder below /usr or /opt."""
+    home = world.setup.home.folder
+    world.setup.home.write_text("grants.json", "{}")
+    (tmp_path / "beside").write_text("the system's")
+    for name in ("_SYSTEM", "_RUNNABLE"):
+        monkeypatch.setattr(module, name, (*getattr(module, name), str(tmp_path)))
+    assert home.is_relative_to(tmp_path)
+    assert world.says(trying(f"open({str(home / 'grants.json')!r})")) == "EACCES"
+    assert world.says(trying(f"os.listdir({str(home)!r})")) == "EACCES"
+    assert world.says(f"print(open({str(tmp_path / 'beside')!r}).read())") == "the system's"
+    assert world.says(trying("open('own', 'w')")) == "done"
+
+
+def test_of_the_packages_with_folders_of_their_own_only_the_programs_is_open(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tool", "other"):
+        (tmp_path / "opt" / name / "lib").mkdir(parents=True)
+        (tmp_path / "opt" / name / "lib" / "text").write_text(name)
+    program = tmp_path / "opt" / "tool" / "bin"
+    program.mkdir()
+    (program / "run").write_text(f"#!/bin/sh\ncat {tmp_path}/opt/tool/lib/text {tmp_path}/opt/other/lib/text\n")
+    (program / "run").chmod(0o755)
+    monkeypatch.setattr(module, "_PACKAGES", str(tmp_path / "opt"))
+    world.setup.granted = attrs.evolve(world.setup.granted, commands={"python": str(at(str(program / "run")))})
+    with world.setup.call():
+        ended = world.service().run("python")
+    assert (ended["code"], ended["stdout"]) == (1, b"tool")
+
+
 ESCAPES = {
     "open('/etc/passwd')": "EACCES",
     "open('/etc/shadow')": "EACCES",

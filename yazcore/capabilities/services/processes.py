@@ -28,6 +28,7 @@ from yazcore.capabilities.services import command_child
 from yazcore.capabilities.services.data_folder import DataFolder, exceeded
 from yazcore.capabilities.services.reach import reach
 from yazcore.children import run_child
+from yazcore.confinement.around import around
 from yazcore.kinds import Capability, ProcessRequest
 from yazcore.kinds.causes import Cause
 from yazcore.kinds.files import PROJECT_AREA
@@ -48,11 +49,14 @@ FILE_SIZE = 2 * 2**30
 OPEN_FILES = 1024
 
 _SYSTEM = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache",
     "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types", "/etc/ssl/certs", "/etc/texmf",
     "/var/lib/texmf", "/var/cache/fontconfig",
 )  # fmt: skip
-_RUNNABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
+_RUNNABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_PACKAGES = "/opt"
+"""Where each package has a folder of its own; only that of the program that is run is opened."""
+
 _DEVICES = ("/dev/urandom", "/dev/random", "/dev/zero")
 _CAUSES: dict[str, Cause] = {ABSENT: "program-missing", OPEN_TO_ALL: "program-unfit", CHANGED: "program-changed"}
 
@@ -60,8 +64,9 @@ _CAUSES: dict[str, Cause] = {ABSENT: "program-missing", OPEN_TO_ALL: "program-un
 class ProcessService:
     """Commands for one plugin. Every method raises `CapabilityError` where the broker forbids it.
 
-    `closed` are folders of the host itself, which no command may reach. `needs_sandbox`: without the kernel's help
-    nothing is run; a plugin that runs in the host's own process has no less than a command without a sandbox would.
+    `closed` are folders of the host itself, which no command may reach, wherever they lie. `needs_sandbox`: without the
+    kernel's help nothing is run; a plugin that runs in the host's own process has no less than a command without a
+    sandbox would.
 
     Other failures are `ServiceError`: `process-arguments`, `process-folder`, `process-timeout`, `process-output`,
     `process-failed`, `quota-exceeded`, `data-folder-broken`, `folder-too-large`.
@@ -139,6 +144,7 @@ class ProcessService:
         scratch: Path, sandbox: bool,
     ) -> dict[str, Any]:  # fmt: skip
         files = reach(self._broker, frame, self._unfit)
+        package = _package_of(program.path)
         sign = f"yaz {secrets.token_hex(16)}"
         job = {
             "paths": _import_paths(),
@@ -148,9 +154,9 @@ class ProcessService:
             "folder": where,
             "environment": _environment(scratch),
             "sandbox": sandbox,
-            "read": [*_SYSTEM, *_DEVICES, *files.read],
+            "read": [*around([*_SYSTEM, *package], self._closed), *_DEVICES, *files.read],
             "write": [str(self._data.folder), "/dev/null", *files.write],
-            "execute": [*_RUNNABLE, program.path],
+            "execute": [*around([*_RUNNABLE, *package], self._closed), program.path],
             "memory": MEMORY,
             "fileSize": FILE_SIZE,
             "openFiles": OPEN_FILES,
@@ -269,6 +275,12 @@ def _seconds(frame: Frame, seconds: float | None) -> float:
         raise TypeError("seconds is a number above 0")
     left = max(0.0, frame.call.deadline - time.monotonic())
     return min(seconds or (SECONDS if math.isinf(left) else left), left)
+
+
+def _package_of(program: str) -> list[str]:
+    """The folder of the package that a program belongs to, where packages have folders of their own."""
+    below = Path(program).parts[len(Path(_PACKAGES).parts) :]
+    return [f"{_PACKAGES}/{below[0]}"] if Path(program).is_relative_to(_PACKAGES) and len(below) > 1 else []
 
 
 def _environment(scratch: Path) -> dict[str, str]:
