@@ -167,6 +167,7 @@ def test_what_is_published_is_kept_for_the_caller_as_long_as_was_asked(
     kept = results.get("owner", uri.removeprefix(RESULT_PREFIX))
     assert kept is not None
     assert (kept.data, kept.mime, kept.expires, kept.paged) == (b"%PDF", "application/pdf", 60.0, False)
+    assert kept.plugin == manifest.id
     assert results.get("anna", kept.id) is None
 
 

@@ -65,3 +65,39 @@ def test_the_largest_result_that_can_be_kept_takes_the_place_of_all_others() -> 
     assert store.get("anna", large) is not None
     assert store.get("anna", store.keep("anna", b"", "text/plain")) is not None
     assert store.get("anna", large) is not None
+
+
+def test_one_plugins_results_push_out_no_others_of_the_same_caller() -> None:
+    store = ResultStore()
+    kept = store.keep("agent", b"small", "text/plain", plugin="quiet")
+    for _ in range(600):
+        store.keep("agent", b"x", "text/plain", plugin="loud")
+    assert store.get("agent", kept) is not None
+    for _ in range(20):
+        store.keep("agent", bytes(20_000_000), "text/plain", plugin="loud")
+    assert store.get("agent", kept) is not None
+
+
+def test_a_large_result_does_not_take_the_place_of_what_others_keep() -> None:
+    store = ResultStore()
+    kept = store.keep("agent", b"small", "text/plain", plugin="quiet")
+    own = store.keep("agent", b"small", "text/plain", plugin="loud")
+    with pytest.raises(ValueError, match="do not fit beside what others keep"):
+        store.keep("agent", bytes(64 * 2**20), "text/plain", plugin="loud")
+    assert store.get("agent", kept) is not None
+    assert store.get("agent", own) is not None  # nothing is dropped for what is refused
+
+
+def test_whoever_keeps_most_makes_room_for_a_large_result_of_anothers() -> None:
+    store = ResultStore()
+    first, *_, last = [store.keep("agent", bytes(2**20), "text/plain", plugin="loud") for _ in range(64)]
+    large = store.keep("agent", bytes(30 * 2**20), "text/plain", plugin="quiet")
+    assert store.get("agent", large) is not None
+    assert (store.get("agent", first), store.get("agent", last) is None) == (None, False)
+
+
+def test_a_modest_result_is_kept_whoever_keeps_how_much() -> None:
+    store = ResultStore()
+    first, *_ = [store.keep("agent", bytes(2**20), "text/plain", plugin=f"p{number}") for number in range(64)]
+    assert store.get("agent", store.keep("agent", bytes(2 * 2**20), "text/plain", plugin="late")) is not None
+    assert store.get("agent", first) is None

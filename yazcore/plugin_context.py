@@ -63,7 +63,8 @@ def make_context(
     def publish(data: bytes, mime: str, ttl: float) -> str:
         principal = frame_of(plugin_id, "publish").call.principal
         _check_export(data, mime, ttl)
-        return RESULT_PREFIX + results.keep(principal.name if principal else "nobody", data, mime, ttl)
+        name = principal.name if principal else "nobody"
+        return RESULT_PREFIX + results.keep(name, data, mime, ttl, plugin=plugin_id)
 
     def tell_changed(uri: str) -> None:
         if not isinstance(uri, str) or not _is_own(manifest, uri):

@@ -24,11 +24,13 @@ LONGEST_SECONDS = 86_400.0
 
 _MOST_BYTES = 64 * 2**20
 _MOST_RESULTS = 256
+_MODEST = 8 * 2**20
+"""What is larger takes the place of nobody else's results, where it does not fit beside them."""
 
 
 @attrs.frozen(kw_only=True)
 class Kept:
-    """One kept result. `principal` is the name of the only caller who may read it.
+    """One kept result. `principal` is the name of the only caller who may read it, `plugin` the id of whose it is.
 
     `paged`: it was too large for one answer, so it is given in pages alone.
     """
@@ -38,7 +40,12 @@ class Kept:
     data: bytes
     mime: str
     expires: float
+    plugin: str = ""
     paged: bool = False
+
+
+Holder = tuple[str, str]
+"""Whose room a result takes: its caller's with that plugin."""
 
 
 class ResultStore:
@@ -51,22 +58,24 @@ class ResultStore:
         self._lock = threading.Lock()
 
     def keep(
-        self, principal: str, data: bytes, mime: str, ttl: float = KEEP_SECONDS, *, paged: bool = False
-    ) -> str:
-        """Keep `data` for `ttl` seconds and give its id. Whoever keeps most makes room, with their oldest result.
+        self, principal: str, data: bytes, mime: str, ttl: float = KEEP_SECONDS, *, plugin: str = "",
+        paged: bool = False,
+    ) -> str:  # fmt: skip
+        """Keep `data` for `ttl` seconds and give its id. Whoever keeps most, of which plugin, makes room, oldest first.
 
-        Raises `ValueError` where the data alone is over the store's bound.
+        So neither a caller nor a plugin pushes out what others keep, as long as those keep less. Raises `ValueError`
+        where the data alone is over the store's bound, or is large and would take the place of what others keep.
         """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"{len(data)} bytes are more than the {_MOST_BYTES} that can be kept: make it smaller")
         kept = Kept(
             id=secrets.token_urlsafe(12), principal=principal, data=data, mime=mime,
-            expires=self._clock() + ttl, paged=paged,
+            expires=self._clock() + ttl, plugin=plugin, paged=paged,
         )  # fmt: skip
         with self._lock:
             self._forget_expired()
-            while self._kept and (len(self._kept) >= _MOST_RESULTS or self._bytes + len(data) > _MOST_BYTES):
-                self._drop(self._oldest_of_most(in_bytes=len(self._kept) < _MOST_RESULTS))
+            for result_id in self._in_the_way((principal, plugin), len(data)):
+                self._drop(result_id)
             self._kept[kept.id] = kept
             self._bytes += len(data)
         return kept.id
@@ -78,13 +87,25 @@ class ResultStore:
             kept = self._kept.get(result_id)
         return kept if kept is not None and kept.principal == principal else None
 
-    def _oldest_of_most(self, in_bytes: bool) -> str:
-        """The oldest result of the principal who keeps most, so that nobody pushes out what others still read."""
-        held: Counter[str] = Counter()
-        for kept in self._kept.values():
-            held[kept.principal] += len(kept.data) if in_bytes else 1
-        most = max(held, key=held.__getitem__)
-        return next(result_id for result_id, kept in self._kept.items() if kept.principal == most)
+    def _in_the_way(self, holder: Holder, size: int) -> list[str]:
+        """What has to go for `size` bytes more of `holder`'s: always the oldest of those of whoever then has most."""
+        kept, room, dropped = dict(self._kept), _MOST_BYTES - self._bytes, []
+        while kept and (len(kept) >= _MOST_RESULTS or size > room):
+            in_bytes = len(kept) < _MOST_RESULTS
+            held = Counter({holder: size if in_bytes else 1})
+            for one in kept.values():
+                held[one.principal, one.plugin] += len(one.data) if in_bytes else 1
+            most = _most(held)
+            if all((one.principal, one.plugin) != most for one in kept.values()):  # only what is to come is so much
+                if size > _MODEST:
+                    raise ValueError(f"{size} bytes do not fit beside what others keep: make it smaller, or try later")
+                del held[most]
+                most = _most(held)
+            oldest = next(one for one in kept.values() if (one.principal, one.plugin) == most)
+            room += len(oldest.data)
+            del kept[oldest.id]
+            dropped.append(oldest.id)
+        return dropped
 
     def _forget_expired(self) -> None:
         now = self._clock()
@@ -93,3 +114,7 @@ class ResultStore:
 
     def _drop(self, result_id: str) -> None:
         self._bytes -= len(self._kept.pop(result_id).data)
+
+
+def _most(held: Counter[Holder]) -> Holder:
+    return max(held, key=held.__getitem__)

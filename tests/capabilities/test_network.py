@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.capabilities.conftest import PLUGIN, Setup
+from tests.capabilities.conftest import PLUGIN, Setup, entered
 from tests.capabilities.servers import Answer, Asked, Server, authority, saying, serving
 from tests.capabilities.test_secrets import Memory
 from yazcore.capabilities.context import Call, Frame
@@ -534,8 +535,6 @@ def test_the_calls_deadline_bounds_a_request(world: World) -> None:
         world.hold(ports=(port,))
         call = Call(posture="write", deadline=time.monotonic() + 0.3)
         frame = Frame(plugin=PLUGIN, version="0.1.0", where="tools t", call=call)
-        from tests.capabilities.conftest import entered
-
         with entered(frame), pytest.raises(ServiceError) as caught:
             world.service().get(f"http://api.test:{port}/", seconds=100)
     assert caught.value.code == "network-timeout"
@@ -548,6 +547,42 @@ def test_a_call_that_is_cancelled_stops_waiting(world: World) -> None:
             threading.Timer(0.1, frame.call.cancelled.set).start()
             with pytest.raises(Cancelled):
                 world.service().get(f"http://api.test:{port}/", seconds=100)
+
+
+def test_a_call_that_is_cancelled_waits_for_no_silent_handshake(world: World) -> None:
+    ended = threading.Event()
+    with socket.create_server((LOOPBACK, 0)) as listening:
+        port = listening.getsockname()[1]
+        world.hold(ports=(port,))
+        frame = world.setup.frame(project=world.setup.project)
+
+        def ask() -> None:
+            with entered(frame), pytest.raises(Cancelled):
+                world.service().get(f"https://api.test:{port}/", seconds=60)
+            ended.set()
+
+        threading.Thread(target=ask, daemon=True).start()
+        client, _ = listening.accept()
+        with client:
+            assert client.recv(1) == b"\x16"  # a handshake has begun; nobody answers it
+            frame.call.cancelled.set()
+            assert ended.wait(20)
+
+
+def test_a_handshake_that_never_ends_has_the_requests_time(world: World) -> None:
+    with saying(b"", threading.Event()) as port:
+        world.hold(ports=(port,))
+        with pytest.raises(ServiceError) as caught:
+            world.request("GET", f"https://api.test:{port}/", seconds=0.3)
+    assert caught.value.code == "network-timeout"
+
+
+def test_what_is_no_handshake_is_no_protected_connection(world: World) -> None:
+    with saying(b"HTTP/1.1 200 OK\r\n\r\n", threading.Event()) as port:
+        world.hold(ports=(port,))
+        with pytest.raises(ServiceError) as caught:
+            world.request("GET", f"https://api.test:{port}/", seconds=20)
+    assert caught.value.code == "network-tls"
 
 
 def test_a_resolver_that_hangs_is_given_up(world: World) -> None:
@@ -564,6 +599,36 @@ def test_a_resolver_that_hangs_is_given_up(world: World) -> None:
         service.get(world.url(), seconds=0.2)
     hold.set()
     assert caught.value.code == "network-timeout"
+
+
+def test_a_plugin_whose_look_ups_hang_keeps_no_other_plugin_from_its_own(world: World) -> None:
+    hold, asked = threading.Event(), 0
+
+    def hanging(host: str, port: int) -> Sequence[str]:
+        nonlocal asked
+        asked += 1
+        hold.wait()
+        return [LOOPBACK]
+
+    broker = world.setup.broker()
+    data = DataFolder(folder=world.setup.home.plugin_data(PLUGIN))
+    service = NetworkService(broker, PLUGIN, data, Purse(broker, PLUGIN, world.secrets), resolve=hanging)
+
+    def try_it() -> None:
+        with world.setup.call(), pytest.raises(ServiceError):
+            service.get(world.url(), seconds=0.3)
+
+    try:
+        for _ in range(4):  # at a time as many as were allowed over all plugins together, and more
+            threads = [threading.Thread(target=try_it) for _ in range(5)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert asked == network_module.MOST_RESOLVING
+        assert world.get(seconds=20)["body"] == b"hello"  # another service, as another plugin has
+    finally:
+        hold.set()
 
 
 # --- downloads

@@ -141,7 +141,7 @@ class ToolCalls:
     def _too_large(self, attempt: Attempt, tool: ActiveTool, answer: Answer, size: int, links_fit: bool) -> Outcome:
         """Nothing is cut: all of it is kept for whoever asked, to be read in pages."""
         data, mime = _whole(answer, () if links_fit else answer.links)
-        uri = RESULT_PREFIX + self._results.keep(attempt.principal.name, data, mime, paged=True)
+        uri = RESULT_PREFIX + self._results.keep(attempt.principal.name, data, mime, plugin=tool.plugin, paged=True)
         done = DONE if tool.declaration.posture == "write" else ""
         pages = Link(
             uri=uri, name=f"result of {attempt.name}", mime_type="application/json",

@@ -34,7 +34,10 @@ class Plugin:
 
     @hookimpl
     def provide_tools(self):
-        return [Tool("fine", lambda context, arguments: {"fine": True})]
+        return [
+            Tool("fine", lambda context, arguments: {"fine": True}),
+            Tool("export", lambda context, arguments: {"uri": self.context.publish(b"kept", "text/plain", 900)}),
+        ]
 """
 PATIENCE_SECONDS = 2
 """The deadline of each call, in seconds."""
@@ -77,7 +80,7 @@ def hosting(folder: Path, runtime: RuntimeName, told: dict[str, Any], guard: boo
             if module.name not in ("plugin.py", "__init__.py"):
                 shutil.copyfile(module, evil / module.name)
         good = stack.enter_context(
-            _package(folder, _document("good", tools(["fine"]), [{"kind": "fs-project"}]), GOOD)
+            _package(folder, _document("good", tools(["fine", "export"]), [{"kind": "fs-project"}]), GOOD)
         )
         project = Project(id="prj_aaaaaaaaaaaa", name="thesis", root=folder / "project")
         host = Host(
@@ -118,11 +121,14 @@ async def attack(host: Host, tool: str, name: str, told: dict[str, Any]) -> dict
     beside: list[Any] = []
     if name == "the_widest_of_its_open_calls":
         beside.append(host.gate.call_tool(OWNER, "evil__attack", {**arguments, "name": "hold_a_writing_call"}))
+    export = await host.gate.call_tool(OWNER, "good__export", {}) if name == "a_flood_of_exports" else None
     outcome, *_ = await asyncio.gather(host.gate.call_tool(OWNER, f"evil__{tool}", arguments), *beside)
     answer: dict[str, Any] = dict(outcome.structured or {})
     if outcome.is_error:
         answer = {"text": outcome.text, "why": _why(host, outcome.text)}
     fine = await asyncio.wait_for(host.gate.call_tool(OWNER, "good__fine", {}), 10)
+    if export is not None:
+        await host.gate.read_resource(OWNER, str((export.structured or {})["uri"]))  # raises where it is gone
     return {**answer, "fine": fine.structured == {"fine": True}}
 
 

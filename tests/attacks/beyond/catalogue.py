@@ -221,6 +221,7 @@ _FAMILIES: Mapping[str, tuple[_Row, ...]] = {
         _Row("write_in_a_reading_call", "world", FILES, FILES),
         _Row("damage_inside_the_grant", "world", OPEN, OPEN),
         _Row("flood_of_denials", "dies", NO_HARM, NO_HARM),
+        _Row("a_flood_of_exports", "dies", NO_HARM, NO_HARM),
     ),
     "frames that are none": (
         _Row("a_frame_of_junk", "dies", NO_WIRE, ENDED + "it sent a frame that is no message"),

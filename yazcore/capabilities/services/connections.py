@@ -23,11 +23,7 @@ from yazcore.capabilities.errors import Cancelled, ServiceError
 Resolve = Callable[[str, int], Sequence[str]]
 """The addresses of a host, as texts, best first. Raises `OSError`."""
 
-MOST_RESOLVING = 16
-"""How many names may be looked up at a time, over all plugins: a look-up cannot be ended."""
-
 _LOOK_SECONDS = 0.2
-_resolving = threading.BoundedSemaphore(MOST_RESOLVING)
 
 
 class Clock:
@@ -62,8 +58,12 @@ def system_addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def addresses_of(host: str, port: int, resolve: Resolve, clock: Clock) -> tuple[str, ...]:
+def addresses_of(
+    host: str, port: int, resolve: Resolve, clock: Clock, places: threading.BoundedSemaphore
+) -> tuple[str, ...]:
     """The addresses of a host, looked up in a thread, because a look-up knows no deadline.
+
+    `places` are those of whoever asks; while all are taken it waits, as long as the clock lets it.
 
     Raises `ServiceError` `network-unreachable`, and as the clock does.
     """
@@ -75,9 +75,9 @@ def addresses_of(host: str, port: int, resolve: Resolve, clock: Clock) -> tuple[
         except (OSError, UnicodeError) as error:
             answers.put(error)
         finally:
-            _resolving.release()
+            places.release()
 
-    while not _resolving.acquire(timeout=clock.slice()):
+    while not places.acquire(timeout=clock.slice()):
         pass
     threading.Thread(target=ask, name="yaz-resolve", daemon=True).start()
     while True:
@@ -140,7 +140,13 @@ class Connection:
         """Speak TLS from here on; the certificate must be the host's."""
         self._socket.settimeout(self._clock.left())
         try:
-            self._socket = context.wrap_socket(self._socket, server_hostname=self._host)
+            # truststore's context judges the certificate as soon as the socket is wrapped: there it is one step
+            in_steps = type(context) is ssl.SSLContext
+            self._socket = context.wrap_socket(
+                self._socket, server_hostname=self._host, do_handshake_on_connect=not in_steps
+            )
+            if in_steps:
+                self._shake_hands(self._socket)
         except ssl.SSLCertVerificationError as error:
             raise ServiceError(
                 "network-tls", f"{self._host} could not prove that it is that host: {error.verify_message}"
@@ -150,6 +156,20 @@ class Connection:
             raise ServiceError("network-unreachable", f"{self._host} did not answer") from None
         except OSError as error:
             raise ServiceError("network-tls", f"no protected connection to {self._host}: {_reason(error)}") from None
+
+    def _shake_hands(self, made: ssl.SSLSocket) -> None:
+        """In steps: a call that is cancelled does not hold its thread until the deadline."""
+        made.setblocking(False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(made, selectors.EVENT_READ)
+            while True:
+                try:
+                    return made.do_handshake()
+                except ssl.SSLWantReadError:
+                    selector.modify(made, selectors.EVENT_READ)
+                except ssl.SSLWantWriteError:
+                    selector.modify(made, selectors.EVENT_WRITE)
+                selector.select(self._clock.slice())
 
     def read(self, most: int) -> bytes:
         """What is there, at most so many bytes; nothing: the other side has closed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,10 @@ LONGEST_SECONDS = 600.0
 DOWNLOAD_LIMIT = 2**30
 """The most bytes of one download."""
 
+MOST_RESOLVING = 4
+"""How many names may be looked up at a time for one plugin. A look-up cannot be ended, and holds its place until then:
+so each plugin has places of its own, and waits for nobody else's."""
+
 _AUTHORIZATION = "Authorization"
 
 
@@ -77,6 +82,7 @@ class NetworkService:
         self._data = data_folder
         self._purse = purse
         self._resolve = resolve
+        self._looking_up = threading.BoundedSemaphore(MOST_RESOLVING)
         self._agent = user_agent or f"yaz-plugin-{plugin}/{broker.version}"
 
     def get(self, url: str, **more: Any) -> dict[str, Any]:
@@ -215,7 +221,7 @@ class NetworkService:
         if ":" in sent.host or sent.host.rpartition(".")[2].isdigit():
             found: Sequence[str] = (sent.host,)
         else:
-            found = addresses_of(sent.host, sent.port, self._resolve or system_addresses, clock)
+            found = addresses_of(sent.host, sent.port, self._resolve or system_addresses, clock, self._looking_up)
         fitting = [one for one in found if self._broker.allows(attrs.evolve(asked, address=one), frame.posture)]
         if not fitting:
             self._broker.require(attrs.evolve(asked, address=found[0]), frame)

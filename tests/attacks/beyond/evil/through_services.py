@@ -215,3 +215,14 @@ def flood_of_denials(context: Any, world: World) -> str:
         except PermissionError:
             continue
     return str(os.getpid())
+
+
+def a_flood_of_exports(context: Any, world: World) -> str:
+    """Nobody else's exports are pushed out, of the same caller's either."""
+    for _ in range(300):
+        context.publish(b"x", "text/plain", 900)
+    try:
+        context.publish(bytes(60 * 2**20), "text/plain", 900)
+    except Exception as error:
+        return f"{error}"
+    return str(os.getpid())
