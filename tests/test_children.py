@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from yazcore.children import ChildEnded, run_child
+from yazcore.process_groups import Bounds
 
 
 def ran(code: str, cwd: Path, **more: Any) -> ChildEnded:
@@ -93,3 +94,34 @@ def test_it_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         run_child(["/nowhere/at/all"], cwd=tmp_path, env={}, stdin=Path("/dev/null"), seconds=1, most_stdout=1)
+
+
+def test_one_that_multiplies_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "held")
+    reading = os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    code = f"import os, signal, time\nheld = open('held', 'w')\n{deaf}\nfor _ in range(5): os.fork()\ntime.sleep(600)"
+    ended = ran(code, tmp_path, bounds=Bounds(processes=20, memory=2**40), grace=600)
+    assert (ended.ending, ended.code) == ("processes", -9)
+    with selectors.DefaultSelector() as selector:
+        selector.register(reading, selectors.EVENT_READ)
+        assert selector.select(timeout=20)
+    assert os.read(reading, 1) == b""
+    os.close(reading)
+
+
+@pytest.mark.parametrize("silent", ["", "os.close(1); os.close(2); "])
+def test_one_that_takes_too_much_memory_is_ended_in_silence_too(tmp_path: Path, silent: str) -> None:
+    code = f"import os, time; {silent}held = b'x' * 60_000_000; time.sleep(600)"
+    assert ran(code, tmp_path, bounds=Bounds(processes=20, memory=50_000_000)).ending == "memory"
+
+
+def test_one_that_goes_on_in_silence_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
+    cancelled = threading.Event()
+    threading.Timer(0.2, cancelled.set).start()
+    code = "import os, time; os.close(1); os.close(2); time.sleep(600)"
+    assert ran(code, tmp_path, cancelled=cancelled).ending == "cancelled"
+
+
+def test_within_its_bounds_nothing_happens(tmp_path: Path) -> None:
+    assert ran("print('said')", tmp_path, bounds=Bounds(processes=1, memory=2**30)).stdout == b"said\n"

@@ -23,8 +23,9 @@ FLOORS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         1,
         (
-            "children", "trees", "confinement", "uri_templates", "listeners", "violations", "home", "marks",
-            "declarations", "parts", "contributions", "paging", "hookspecs", "kinds", "permissions", "contract",
+            "process_groups", "children", "trees", "confinement", "uri_templates", "listeners", "violations", "home",
+            "marks", "declarations", "parts", "contributions", "paging", "hookspecs", "kinds", "permissions",
+            "contract",
         ),
     ),
     (2, ("manifest", "design_rules")),

@@ -19,6 +19,8 @@ from typing import IO, Literal, Protocol
 
 import attrs
 
+from yazcore.process_groups import Bounds, Watch
+
 
 class Cancellation(Protocol):
     """Whatever says that nobody waits any more: a `threading.Event`, or a call's own flag."""
@@ -27,7 +29,7 @@ class Cancellation(Protocol):
         """Whether to give up."""
 
 
-Ending = Literal["exit", "deadline", "cancelled", "output"]
+Ending = Literal["exit", "deadline", "cancelled", "output", "processes", "memory"]
 
 GRACE_SECONDS = 2.0
 """How long a child that is told to end may take before it is killed."""
@@ -41,9 +43,10 @@ _MOST_STDERR = 65_536
 class ChildEnded:
     """How a child ended.
 
-    `ending` is `exit` (by itself, also by a signal or a limit of its own), `deadline`, `cancelled` or `output` (it
-    wrote more than it may). `code` is the exit status; negative: the number of the signal that ended it. `stdout` and
-    `stderr` are what it wrote, at most the bounds; of `stderr` the beginning, where a crash names its cause.
+    `ending` is `exit` (by itself, also by a signal or a limit of its own), `deadline`, `cancelled`, `output` (it wrote
+    more than it may), or `processes` and `memory` (its group had more than its bounds). `code` is the exit status;
+    negative: the number of the signal that ended it. `stdout` and `stderr` are what it wrote, at most the bounds; of
+    `stderr` the beginning, where a crash names its cause.
     """
 
     ending: Ending
@@ -63,9 +66,11 @@ def run_child(
     most_stdout: int,
     cancelled: Cancellation | None = None,
     grace: float = GRACE_SECONDS,
+    bounds: Bounds | None = None,
 ) -> ChildEnded:
     """Run `argv` in `cwd` with exactly the environment `env`, reading `stdin`, a file or bytes, at most `seconds`.
 
+    `bounds` are for all that it starts together; they are looked at now and then, and where `/proc` tells of them.
     Blocks; safe from any thread. Raises `OSError` where the program cannot be started.
     """
     begun = time.monotonic()
@@ -82,10 +87,11 @@ def run_child(
         )
     out, err = _Kept(child.stdout, most_stdout), _Kept(child.stderr, _MOST_STDERR)
     ending: Ending = "deadline"
+    watch = None if bounds is None else Watch(child.pid, bounds)
     try:
-        ending = _watch(child, out, err, begun + seconds, cancelled)
+        ending = _watch(child, out, err, begun + seconds, cancelled, watch)
     finally:
-        _end(child, gently=ending != "exit", grace=grace)
+        _end(child, gently=ending not in ("exit", "processes", "memory"), grace=grace)
         for kept in (out, err):
             kept.stream.close()
     return ChildEnded(
@@ -128,24 +134,28 @@ class _Kept:
 
 
 def _watch(
-    child: subprocess.Popen[bytes], out: _Kept, err: _Kept, deadline: float, cancelled: Cancellation | None
-) -> Ending:
+    child: subprocess.Popen[bytes], out: _Kept, err: _Kept, deadline: float, cancelled: Cancellation | None,
+    watch: Watch | None,
+) -> Ending:  # fmt: skip
     with selectors.DefaultSelector() as selector:
         for kept in (out, err):
             selector.register(kept.stream, selectors.EVENT_READ, kept)
-        while selector.get_map():
+        while True:
             if cancelled is not None and cancelled.is_set():
                 return "cancelled"
+            if watch is not None and (exceeded := watch.exceeded()) is not None:
+                return exceeded
             left = deadline - time.monotonic()
+            # Where both streams are closed, it is ending, or it goes on in silence.
+            if not selector.get_map() and _over(child, min(left, _LOOK_SECONDS)):
+                return "exit"
             if left <= 0:
                 return "deadline"
-            for key, _ in selector.select(min(left, _LOOK_SECONDS)):
+            for key, _ in selector.select(min(left, _LOOK_SECONDS)) if selector.get_map() else ():
                 if not key.data.read():
                     selector.unregister(key.fileobj)
             if out.over:
                 return "output"
-    # Both streams are closed: it is ending, or it goes on in silence until the deadline.
-    return "exit" if _over(child, deadline - time.monotonic()) else "deadline"
 
 
 def _over(child: subprocess.Popen[bytes], seconds: float) -> bool:

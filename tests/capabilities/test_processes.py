@@ -394,6 +394,25 @@ def test_memory_and_files_have_an_end(world: World, monkeypatch: pytest.MonkeyPa
     assert (world.data / "f").stat().st_size == 1000
 
 
+def test_a_command_that_multiplies_is_ended(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROCESSES", 20)
+    error = world.failed("import os, time\nfor _ in range(5): os.fork()\ntime.sleep(600)")
+    assert (error.code, error.message) == ("process-limit", "python had more than 20 processes at a time and was ended")
+
+
+def test_a_command_that_takes_too_much_memory_in_parts_is_ended(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TOTAL_MEMORY", 100_000_000)
+    error = world.failed("import os, time\nos.fork()\nheld = b'x' * 60_000_000\ntime.sleep(600)")
+    assert error.code == "process-limit"
+    assert error.message == "python had more than 100000000 bytes of memory at a time and was ended"
+
+
+def test_what_a_user_runs_has_an_end_that_the_kernel_holds(world: World) -> None:
+    running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+    most = int(world.says("import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])"))
+    assert most <= running + module.MORE_THREADS + 500  # threads come and go
+
+
 def test_with_a_full_data_folder_nothing_is_run(world: World) -> None:
     (world.data / "large").write_bytes(b"x" * 1000)
     world.quota = 1000

@@ -23,6 +23,7 @@ from tests.hosts.running import granted_for
 from tests.plugins_in_test import manifest, plugin_folder
 from yazcore import OWNER, Home, Host
 from yazcore.capabilities.grants import RuntimeName
+from yazcore.capabilities.services import processes
 
 HERE = Path(__file__).parent
 GOOD = """
@@ -145,6 +146,7 @@ def main() -> None:
     global attacked_secret
     attacked_secret = os.environ["YAZ_ATTACK_SECRET"]
     _holder["attacked_secret"] = attacked_secret
+    processes.PROCESSES, processes.TOTAL_MEMORY = 24, 128 * 2**20
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     with contextlib.ExitStack() as stack:

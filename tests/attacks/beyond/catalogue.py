@@ -218,6 +218,8 @@ _FAMILIES: Mapping[str, tuple[_Row, ...]] = {
         _Row("a_command_that_plants_a_hook", "world", NO_HARM, NO_HARM),
         _Row("a_command_that_connects", "world", NO_HARM, NO_HARM),
         _Row("a_command_that_stays", "dies", NO_HARM, NO_HARM),
+        _Row("a_command_that_multiplies", "did", "process-limit", "process-limit"),
+        _Row("a_command_that_takes_all_memory", "did", "process-limit", "process-limit"),
         _Row("write_in_a_reading_call", "world", FILES, FILES),
         _Row("damage_inside_the_grant", "world", OPEN, OPEN),
         _Row("flood_of_denials", "dies", NO_HARM, NO_HARM),

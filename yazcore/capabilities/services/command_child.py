@@ -5,7 +5,8 @@ part in its start. Standard input is a file: the job's length in eight digits, t
 to read. Where it cannot do what the job says it writes the job's `sign` and a sentence to standard error, and ends.
 
 Job: `paths` (for imports), `parent` (the host's process), `program`, `argv`, `folder`, `environment`, `sandbox`,
-`read`, `write`, `execute` (paths), `memory`, `fileSize` (bytes), `openFiles`, `processor` (seconds), `sign`.
+`read`, `write`, `execute` (paths), `memory`, `fileSize` (bytes), `openFiles`, `processor` (seconds),
+`threads` (how many more than there are), `sign`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 from typing import Any, NoReturn
 
 LENGTH_DIGITS = 8
+_UNKNOWN = 100_000
 
 
 def main() -> NoReturn:
@@ -55,10 +57,20 @@ def _end_with(parent: int) -> None:
         raise RuntimeError("the host has gone")
 
 
+def _threads() -> int:
+    """The threads of the whole machine: this user has no more. A user's limit counts all that the user runs."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, ValueError, IndexError):
+        return _UNKNOWN
+
+
 def _confine(job: dict[str, Any]) -> None:
     from yazcore.confinement.process import drop_capabilities, limit
 
     for what, most in (
+        (resource.RLIMIT_NPROC, _threads() + job["threads"]),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_AS, job["memory"]),
         (resource.RLIMIT_FSIZE, job["fileSize"]),

@@ -32,6 +32,7 @@ from yazcore.confinement.around import around
 from yazcore.kinds import Capability, ProcessRequest
 from yazcore.kinds.causes import Cause
 from yazcore.kinds.files import PROJECT_AREA
+from yazcore.process_groups import Bounds
 from yazcore.trees import remove_tree
 
 SECONDS = 60.0
@@ -47,6 +48,15 @@ MOST_ARGUMENT_BYTES = 100_000
 MEMORY = 4 * 2**30
 FILE_SIZE = 2 * 2**30
 OPEN_FILES = 1024
+PROCESSES = 256
+"""The most processes that a command has at a time, with all it started: looked at now and then."""
+
+MORE_THREADS = 1000
+"""How many threads more than the machine has the user may then have; the kernel does not hold root to it."""
+
+TOTAL_MEMORY = MEMORY
+"""The most memory that all of them have together, in bytes: looked at now and then. `MEMORY` is for each."""
+
 
 _SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache",
@@ -69,7 +79,7 @@ class ProcessService:
     sandbox would.
 
     Other failures are `ServiceError`: `process-arguments`, `process-folder`, `process-timeout`, `process-output`,
-    `process-failed`, `quota-exceeded`, `data-folder-broken`, `folder-too-large`.
+    `process-limit`, `process-failed`, `quota-exceeded`, `data-folder-broken`, `folder-too-large`.
     """
 
     def __init__(
@@ -160,6 +170,7 @@ class ProcessService:
             "memory": MEMORY,
             "fileSize": FILE_SIZE,
             "openFiles": OPEN_FILES,
+            "threads": MORE_THREADS,
             "processor": int(seconds * (os.cpu_count() or 1)) + 5,
             "sign": sign,
         }
@@ -173,6 +184,7 @@ class ProcessService:
                 seconds=seconds,
                 most_stdout=OUTPUT_LIMIT,
                 cancelled=frame.call.cancelled,
+                bounds=Bounds(processes=PROCESSES, memory=TOTAL_MEMORY),
             )
         except OSError as error:
             raise ServiceError("process-failed", f"{argv[0]} could not be started: {error.strerror}") from None
@@ -180,6 +192,9 @@ class ProcessService:
             raise Cancelled("the call was cancelled")
         if ended.ending == "deadline":
             raise ServiceError("process-timeout", f"{argv[0]} took longer than {seconds:g} seconds and was ended")
+        if ended.ending in ("processes", "memory"):
+            much = f"{PROCESSES} processes" if ended.ending == "processes" else f"{TOTAL_MEMORY} bytes of memory"
+            raise ServiceError("process-limit", f"{argv[0]} had more than {much} at a time and was ended")
         if ended.ending == "output":
             raise ServiceError("process-output", f"{argv[0]} said more than {OUTPUT_LIMIT} bytes and was ended")
         if ended.stderr.startswith(sign.encode()):

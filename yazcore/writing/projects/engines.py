@@ -174,6 +174,8 @@ def _environment(build: Path) -> dict[str, str]:
 
 
 def _ending(ended: ChildEnded, answer: Mapping[str, Any] | None) -> Ending:
+    if ended.ending == "processes":  # the compiler starts none
+        return "crashed"
     if ended.ending != "exit":
         return ended.ending
     if ended.code == -signal.SIGXCPU:

@@ -196,6 +196,20 @@ def a_command_that_stays(context: Any, world: World) -> str:
     return "done"
 
 
+def a_command_that_multiplies(context: Any, world: World) -> str:
+    """The host under attack allows 24 processes, so that nothing has to suffer."""
+    script = "exec > /dev/null 2>&1; for i in $(seq 60); do sleep 9 & done; wait"
+    context.processes.run("env", ["sh", "-c", script], seconds=9)
+    return "done"
+
+
+def a_command_that_takes_all_memory(context: Any, world: World) -> str:
+    """No process by itself takes much: the host under attack allows 128 MiB for all of them together."""
+    script = "exec > /dev/null 2>&1; for i in 1 2; do dd if=/dev/zero bs=80M count=1 | sleep 9 & done; wait"
+    context.processes.run("env", ["sh", "-c", script], seconds=9)
+    return "done"
+
+
 def write_in_a_reading_call(context: Any, world: World) -> str:
     context.files.write_text("new.txt", "changed")
     return "done"
