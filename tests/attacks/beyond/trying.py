@@ -140,9 +140,14 @@ def outcomes(attacks: Sequence[Attack], runtime: Runtime) -> Iterator[Tried]:
 def _tried(host: HostUnderAttack, around: World, attack: Attack, runtime: Runtime) -> str:
     around.look()
     ends = attack.spoils or attack.proof == "dies"
-    changing = attack.name == "a_link_that_changes"
     flips, secret = around.folder / "project" / "flips", around.folder / "outside" / "secret"
-    with _flipping(flips, secret) if changing else contextlib.nullcontext():
+    meanwhile: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if attack.name == "a_link_that_changes":
+        meanwhile = _flipping(flips, secret)
+    elif attack.name == "a_secret_that_comes_while_a_command_runs":
+        begun = around.folder / "home" / "data" / "evil" / "begun"
+        meanwhile = _putting(around.folder / "project" / "sub" / ".env", begun)
+    with meanwhile:
         answer = host.ask(attack, close=ends)
     if answer is None:
         host.end()
@@ -208,6 +213,27 @@ def _reason(answer: dict[str, Any]) -> str:
     if why := str(answer.get("why", "")).removeprefix("its worker was ended: "):
         return f"worker ended: {why}" if "its worker" in str(answer["why"]) else why
     return "overdue" if "did not" in answer["text"] or "longer" in answer["text"] else str(answer["text"])
+
+
+@contextlib.contextmanager
+def _putting(secret: Path, begun: Path) -> Iterator[None]:
+    """Somebody who puts a secret into the project as soon as a file says that the command has begun."""
+    over = threading.Event()
+
+    def put() -> None:
+        while not begun.exists():
+            if over.wait(0.01):
+                return
+        secret.write_text(SECRET)
+
+    begun.unlink(missing_ok=True)
+    putting = threading.Thread(target=put)
+    putting.start()
+    try:
+        yield
+    finally:
+        over.set()
+        putting.join()
 
 
 @contextlib.contextmanager

@@ -141,7 +141,9 @@ def _furnish(folder: Path) -> None:
         if path.is_symlink():
             path.unlink()
         _write(path, text)
-    for stray_name in (".git/hooks/pre-commit", ".GIT/hooks/pre-commit", "sub/conftest.py", "new.txt", "forged.txt"):
+    for stray_name in (
+        ".git/hooks/pre-commit", ".GIT/hooks/pre-commit", "sub/conftest.py", "sub/.env", "new.txt", "forged.txt",
+    ):  # fmt: skip
         (project / stray_name).unlink(missing_ok=True)
     (project / "large.bin").write_bytes(b"x" * 1_000_000)
     for name, leads in {"link-out": "secret", "link-target": "target", "folder-out": ""}.items():

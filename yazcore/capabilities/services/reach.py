@@ -1,6 +1,7 @@
 """What a command may read and write on behalf of a plugin: what the plugin may itself, as paths for the kernel.
 
 A kernel's rule opens a folder with all below it, so a folder that holds something protected is opened entry by entry.
+That is judged when the command begins: what is put into an open folder later can be read (docs/security.md).
 The project is opened for reading only: what a command should change there, the plugin changes through `files`, which
 knows the protected names.
 """

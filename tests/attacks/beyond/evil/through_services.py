@@ -196,6 +196,14 @@ def a_command_that_stays(context: Any, world: World) -> str:
     return "done"
 
 
+def a_secret_that_comes_while_a_command_runs(context: Any, world: World) -> str:
+    """A folder that holds no secret is opened whole; the user puts one there when the command has begun."""
+    script = (
+        f"touch begun; for i in $(seq 200); do cat '{world['project']}/sub/.env' 2>/dev/null && break; sleep 0.02; done"
+    )
+    return str(context.processes.run("env", ["sh", "-c", script])["stdout"])
+
+
 def a_command_that_multiplies(context: Any, world: World) -> str:
     """The host under attack allows 24 processes, so that nothing has to suffer."""
     script = "exec > /dev/null 2>&1; for i in $(seq 60); do sleep 9 & done; wait"
