@@ -582,6 +582,66 @@ class Plugin(Base):
         plugin.run_hook("onload", 5)
 
 
+def test_only_onload_and_onunload_may_write_of_what_is_no_call(bench: Workbench, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    plugin = bench.start(
+        """
+def tried(context, where):
+    try:
+        context.files.write_text(where, "x", place="notes")
+        said = "written"
+    except CapabilityError as error:
+        said = error.reason
+    (context.data_folder / f"{where}.said").write_text(f"{current.get().posture} {said}")
+
+class Plugin(Base):
+    def __init__(self, context):
+        super().__init__(context)
+        tried(context, "constructor")
+
+    @hookimpl
+    def onload(self):
+        tried(self.context, "onload")
+
+    @hookimpl
+    def onunload(self):
+        tried(self.context, "onunload")
+
+    @hookimpl
+    def provide_tools(self):
+        tried(self.context, "collecting")
+        return []
+
+    @hookimpl
+    def decorate(self, cluster, width):
+        tried(self.context, "a hook of the application")
+""",
+        capabilities=[{"kind": "fs-write", "place": "notes"}], places={"notes": str(notes)},
+    )  # fmt: skip
+    plugin.run_hook("onload", 20)
+    (decorate,) = (function for name, function in vars(plugin.facade).items() if name.startswith("decorate"))
+    decorate("a", 3)
+    plugin.run_hook("onunload", 20)
+    said = {path.stem: path.read_text() for path in bench.home.plugin_data("demo").glob("*.said")}
+    assert said == {
+        "constructor": "read out-of-scope", "collecting": "read out-of-scope",
+        "a hook of the application": "read out-of-scope", "onload": "write written", "onunload": "write written",
+    }  # fmt: skip
+    assert sorted(path.name for path in notes.iterdir()) == ["onload", "onunload"]
+
+
+def test_the_import_of_a_plugin_runs_as_read(bench: Workbench) -> None:
+    plugin = bench.start("""
+posture = current.get().posture
+
+class Plugin(Base):
+    def t_posture(self, context, arguments):
+        return {"posture": posture}
+""")
+    assert said(plugin, "t_posture") == {"posture": "read"}
+
+
 def test_a_collecting_hook_that_raises_is_a_failure(bench: Workbench) -> None:
     with pytest.raises(PluginFailed, match=r"^demo 1\.2: provide_tools raised ValueError: not today$") as failed:
         bench.start("""

@@ -12,7 +12,7 @@ import pytest
 
 from tests.plugins_in_test import plugin_folder
 from tests.writing.worlds import STOPPED, call, done, refused, write
-from yazcore import OWNER, Home, PermissionGrant, Principal, ProtocolFault, YazError
+from yazcore import OWNER, CapabilityError, Home, PermissionGrant, Principal, ProtocolFault, YazError
 from yazcore.capabilities.grants import Grants
 from yazcore.writing.application import HostFormats, WritingApp, open_writing
 
@@ -380,6 +380,23 @@ def test_a_format_that_crashes_is_named_and_others_go_on(open_on: Open, tmp_path
         assert (result["status"], result["diagnostics"][0]["code"]) == ("unavailable", "format-failed")
         assert "/home/anna" not in json.dumps(result)
         assert done(app, "compile", **good)["succeeded"] is True
+
+
+WRITING = BROKEN.replace('raise ValueError("/home/anna/secret")', 'context.files.write_text("main.brk", "changed")')
+
+
+@pytest.mark.parametrize("function", ["outline", "plan", "collect"])
+def test_a_format_changes_nothing_whatever_it_was_granted(
+    open_on: Open, tmp_path: Path, root: Path, function: str
+) -> None:
+    document = {**broken_manifest(), "capabilities": [{"kind": "fs-project", "access": "write"}]}
+    with plugin_folder(tmp_path, document, WRITING) as folder:
+        app = open_on({"main.brk": "x"}, builtin=[folder])
+        claim = app.formats.of("main.brk")
+        assert claim is not None
+        with pytest.raises(CapabilityError, match="it runs with posture read, which changes nothing"):
+            HostFormats(app).call(claim, function, app.workspace.projects()[0].folder, {}, 20)
+    assert [path.read_text() for path in root.rglob("main.brk")] == ["x"]
 
 
 HANGING = BROKEN.replace(
