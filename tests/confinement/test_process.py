@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from yazcore.confinement.landlock import landlock_version
 
+CHECKOUT = str(Path(__file__).parents[2])
 CONFINED = """
 import sys
 sys.path.insert(0, {checkout!r})
@@ -47,7 +50,7 @@ def confined(folder: Path, *attempts: str, landlock: int | None = None) -> list[
     (folder / "in" / "file").write_text("inside")
     (folder / "in" / "link").symlink_to(folder / "secret")
     code = CONFINED.format(
-        checkout=str(Path(__file__).parents[2]), read=str(folder / "in"), write=str(folder / "out"), landlock=landlock
+        checkout=CHECKOUT, read=str(folder / "in"), write=str(folder / "out"), landlock=landlock
     )
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(attempts)], cwd=folder, capture_output=True, text=True, check=False
@@ -71,6 +74,7 @@ def test_it_works_in_its_own_folders(tmp_path: Path) -> None:
         "os.kill(os.getpid(), 0)": "done",
         "os.truncate(os.open('out/new', os.O_RDWR), 1)": "done",
         "fcntl.lockf(open('out/new', 'w'), fcntl.LOCK_EX)": "done",
+        "os.fsync(os.open('out/new', os.O_RDWR))": "done",
     }
     assert confined(tmp_path, *attempts) == list(attempts.values())
 
@@ -130,6 +134,8 @@ ESCAPES = {
     "call('bpf', 0, None, 0)": "EPERM",
     "call('seccomp', 1, 0, None)": "EPERM",
     "call('inotify_init1', 0)": "EPERM",
+    "call('sync')": "EPERM",
+    "call('syncfs', os.open('in', os.O_RDONLY))": "EPERM",
     "attempt(470)": "-38",
     "attempt(100000)": "-38",
     "os.setuid(12345)": "EPERM",
@@ -147,6 +153,25 @@ def test_it_gets_out_nowhere_whatever_version_of_landlock_holds_it(tmp_path: Pat
     found = dict(zip(expected, confined(tmp_path, *expected, landlock=version), strict=True))
     assert found == expected
     assert (tmp_path / "in" / "file").read_text() == "inside"
+
+
+OTHER_CALLS = """
+import ctypes, mmap
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20 (getpid); int 0x80; ret
+getpid = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only this machine has calls of two kinds")
+def test_the_system_calls_of_32_bits_are_the_end_of_it(tmp_path: Path) -> None:
+    def ended(head: str) -> int:
+        code = f"import os, sys; sys.path.insert(0, {CHECKOUT!r}); {OTHER_CALLS}{head}; print(getpid() == os.getpid())"
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False).returncode
+
+    held = "from yazcore.confinement.process import Policy, confine; confine(Policy())"
+    assert ended("pass") in (0, -signal.SIGSEGV)  # there they work, or the kernel has none of them
+    assert ended(held) == -signal.SIGSYS
 
 
 def test_a_large_file_ends_at_the_limit(tmp_path: Path) -> None:

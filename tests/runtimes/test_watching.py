@@ -150,6 +150,10 @@ REFUSED = {
     "os.fork()": PROCESS,
     "os.kill(os.getppid(), 0)": PROCESS,
     "os.chdir('/')": PROCESS,
+    "os.environ.update(YAZ_CHANGED='1')": PROCESS,
+    "os.environ.pop('OUTSIDE')": PROCESS,
+    "os.putenv('YAZ_CHANGED', '1')": PROCESS,
+    "os.unsetenv('OUTSIDE')": PROCESS,
 }
 
 
@@ -181,6 +185,7 @@ ALLOWED = [
     "os.urandom(4)[:0]",
     "__import__('mimetypes').guess_type('a.pdf')",
     "__import__('ssl').create_default_context() and 1",
+    "os.environ.update(OPENBLAS_MAIN_FREE='1') or os.environ.pop('OPENBLAS_MAIN_FREE')",  # at the import of numpy
     "context.message('text')",
     "context.publish(b'x', 'text/plain', 5)[:4]",
     "context.log.info('a line')",

@@ -50,6 +50,8 @@ _NEVER = (
     "acct", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon",
     "swapoff", "vhangup", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname",
     "setdomainname", "sysfs", "ustat", "uselib", "nfsservctl", "lookup_dcookie",
+    # everybody's disks: whoever writes waits while they are emptied; `fsync` of a file of one's own stays
+    "sync", "syncfs",
 )  # fmt: skip
 _COMMANDS_MAY = frozenset({"fork", "vfork", "execve", "execveat", "tkill"})
 # The C library does without these where they are missing.

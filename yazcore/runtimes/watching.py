@@ -35,6 +35,10 @@ _READABLE = (
     "/usr/lib/ssl", "/usr/share/ca-certificates", "/usr/share/zoneinfo",
 )  # fmt: skip
 _WRITABLE = ("/dev/null",)
+# Libraries for numbers set these when they are imported, for their own compiled code, and fail where they cannot.
+_VARIABLES_OF_LIBRARIES = frozenset({
+    "GOTOBLAS_MAIN_FREE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "OPENBLAS_MAIN_FREE",
+})  # fmt: skip
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _FILES = "a plugin's own code reaches its data folder and nothing else: use context.files"
@@ -203,6 +207,12 @@ def _whole(what: str) -> Judge:
     return lambda arguments: (Want(("process",), what, _WHOLE),)
 
 
+def _variable(arguments: tuple[Any, ...]) -> tuple[Want, ...]:
+    if _text(_get(arguments, 0)) in _VARIABLES_OF_LIBRARIES:
+        return ()
+    return (Want(("process",), "the environment", _WHOLE),)
+
+
 def _library(arguments: tuple[Any, ...]) -> tuple[Want, ...]:
     name = _text(_get(arguments, 0))
     return _file(name, write=False) if os.sep in name else ()
@@ -252,6 +262,8 @@ _JUDGES: Mapping[str, Judge] = {
     "signal.pthread_kill": _signalled,
     "os.chdir": _whole("the working folder"),
     "os.fchdir": _whole("the working folder"),
+    "os.putenv": _variable,
+    "os.unsetenv": _variable,
     "resource.setrlimit": _whole("a limit"),
     "resource.prlimit": _whole("a limit"),
 }

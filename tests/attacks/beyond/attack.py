@@ -46,5 +46,5 @@ class Attack:
     def fits(self, runtime: Runtime, outcome: str) -> bool:
         """Whether it came as it should."""
         if runtime == "trusted" and self.needs and outcome in OF_THE_MACHINE:
-            return self.trusted == OPEN
+            return OPEN in self.trusted.split(" | ")
         return outcome in self.expected(runtime).split(" | ")

@@ -130,7 +130,8 @@ async def attack(host: Host, tool: str, name: str, told: dict[str, Any]) -> dict
     fine = await asyncio.wait_for(host.gate.call_tool(OWNER, "good__fine", {}), 10)
     if export is not None:
         await host.gate.read_resource(OWNER, str((export.structured or {})["uri"]))  # raises where it is gone
-    return {**answer, "fine": fine.structured == {"fine": True}}
+    changed = os.environ.pop("YAZ_ATTACK_CHANGED", None) is not None
+    return {**answer, "fine": fine.structured == {"fine": True} and not changed}
 
 
 def _why(host: Host, text: str) -> str:

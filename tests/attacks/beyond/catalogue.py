@@ -8,6 +8,7 @@ it. Where it depends on who is faster, both are named.
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Mapping
 from typing import Literal, cast
@@ -138,6 +139,13 @@ _FAMILIES: Mapping[str, tuple[_Row, ...]] = {
         _Row("type_into_the_terminal", "did", "ENOTTY", "EPERM"),
         _Row("keys_of_the_kernel", "did", OPEN, "EPERM", needs=True),
         _Row("shared_memory_that_stays", "did", OPEN, "EPERM", needs=True),
+        _Row("empty_everybodys_disks", "did", OPEN, "EPERM"),
+        # A kernel without them ends whoever makes one.
+        _Row(
+            "system_calls_of_32_bits", "did", f"{OPEN} | its host died",
+            ENDED + "it ended with signal SIGSYS" if platform.machine() == "x86_64" else "ENOSYS",
+            spoils=True, needs=True,
+        ),
         _Row("change_the_limits_of_its_process", "did", PROCESS, "ValueError", spoils=True),
     ),
     "memory": (
@@ -177,6 +185,7 @@ _FAMILIES: Mapping[str, tuple[_Row, ...]] = {
         _Row("secret_in_the_environment", "says", OPEN, NO_HARM),
         _Row("secret_in_memory", "says", OPEN, NO_HARM),
         _Row("change_a_function_of_the_host", "says", OPEN, FILES, spoils=True),
+        _Row("change_the_environment", "world", PROCESS, NO_HARM),
         _Row("another_plugins_services", "did", "NoContext", NO_HARM),
         _Row("another_plugins_frame", "world", OPEN, FILES),
         _Row("no_frame", "says", OPEN, "EACCES"),

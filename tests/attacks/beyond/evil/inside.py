@@ -35,6 +35,12 @@ def change_a_function_of_the_host(context: Any, world: World) -> str:
     return str(context.files.read_text(".env"))
 
 
+def change_the_environment(context: Any, world: World) -> str:
+    """What the next command, the next client and every library of the host look at."""
+    os.environ["YAZ_ATTACK_CHANGED"] = "1"
+    return "done"
+
+
 def another_plugins_services(context: Any, world: World) -> str:
     from yazcore.capabilities.context import Context
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import platform
 import signal
@@ -263,6 +264,29 @@ def keys_of_the_kernel(context: Any, world: World) -> str:
 def shared_memory_that_stays(context: Any, world: World) -> str:
     identifier = call(29 if X86 else 194, 0, 4096, 0o1600)
     call(31 if X86 else 195, identifier, 0, None)  # away with it again
+    return "done"
+
+
+def empty_everybodys_disks(context: Any, world: World) -> str:
+    """Whoever writes on that disk waits until all of it is written. Here the disk that the data folder is on."""
+    handle = os.open(context.data_folder, os.O_RDONLY)
+    try:
+        call(306 if X86 else 267, handle)  # syncfs
+    finally:
+        os.close(handle)
+    return "done"
+
+
+def system_calls_of_32_bits(context: Any, world: World) -> str:
+    """The same kernel under other numbers, which a filter for one machine does not know."""
+    import mmap
+
+    if not X86:
+        raise OSError(errno.ENOSYS, "this machine has none")
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20 (getpid); int 0x80; ret
+    if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))() != os.getpid():
+        raise OSError(errno.ENOSYS, "this kernel has none")
     return "done"
 
 
