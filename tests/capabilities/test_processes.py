@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,6 +24,7 @@ from yazcore.capabilities.services.data_folder import DataFolder
 from yazcore.capabilities.services.processes import ProcessService
 from yazcore.confinement import landlock
 from yazcore.declarations import Posture
+from yazcore.home import Home
 from yazcore.kinds import Capability, FsProject, FsRead, FsWrite, Process
 
 PYTHON = os.path.realpath(sys.executable)
@@ -364,6 +367,48 @@ def test_at_the_deadline_it_ends_with_all_it_started(world: World) -> None:
         assert selector.select(10)
         assert os.read(reading, 1) == b""
     os.close(reading)
+
+
+HOST = """
+import os, sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from tests.capabilities.conftest import Setup
+from tests.capabilities.test_processes import World
+from yazcore.capabilities.services import processes as module
+from yazcore.home import Home
+
+module._SYSTEM += (sys.base_prefix,)
+module._RUNNABLE += (sys.base_prefix,)
+world = World(Setup(Home(Path({folder!r}, "home")), Path({folder!r})))
+world.run({code!r})
+"""
+DEAF = """
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+held = open("held", "w")
+print(os.getpid(), file=held, flush=True)
+while True:
+    pass
+"""
+
+
+def test_a_command_that_spins_with_every_signal_blocked_dies_with_the_host(tmp_path: Path) -> None:
+    held = Home(tmp_path / "home").plugin_data(PLUGIN) / "held"
+    os.mkfifo(held)
+    reading = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+    code = HOST.format(path=sys.path, folder=str(tmp_path), code=DEAF)
+    with selectors.DefaultSelector() as selector:
+        selector.register(reading, selectors.EVENT_READ)
+        with subprocess.Popen([sys.executable, "-c", code]) as host:
+            assert selector.select(20), "it did not begin"
+            command = int(os.read(reading, 9))
+            host.kill()
+        ended = bool(selector.select(10))
+    os.close(reading)
+    if not ended:
+        os.kill(command, signal.SIGKILL)
+    assert ended, "the command outlived its host"
 
 
 def test_the_calls_deadline_bounds_it(world: World) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -452,6 +455,53 @@ def test_when_the_zygote_dies_its_workers_do_and_everything_is_started_again(iso
     after = [said(plugin, "t_pid")["pid"] for plugin in plugins]
     assert not set(after) & set(before)
     assert isolated.failed == []  # and it is no fault of theirs
+
+
+HOST = """
+import sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from tests.runtimes.plugins import said, workbench
+from yazcore.capabilities.context import Call
+from yazcore.runtimes.isolated.runtime import IsolatedRuntime
+
+CODE = '''
+import signal
+
+class Plugin(Base):
+    def t_pid(self, context, arguments):
+        return {{"pid": os.getpid()}}
+
+    def t_deaf(self, context, arguments):
+        signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+        (context.data_folder / "deaf").touch()
+        sum(iter(int, 1))  # without end, and without letting another thread run
+'''
+
+with workbench(IsolatedRuntime(), Path({folder!r})) as bench:
+    plugin = bench.start(CODE)
+    pid = said(plugin, "t_pid")["pid"]
+    plugin.submit("tools", "t_deaf", "handler", Call(posture="read"), {{}})
+    print(pid, bench.home.plugin_data("demo"), flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_worker_that_spins_with_every_signal_blocked_dies_with_its_host(tmp_path: Path, wait: Wait) -> None:
+    code = HOST.format(path=sys.path, folder=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as host:
+        assert host.stdout is not None
+        pid, _, data = host.stdout.readline().decode().strip().partition(" ")
+        worker = os.pidfd_open(int(pid))
+        wait((Path(data) / "deaf").exists)
+        host.kill()
+    with selectors.DefaultSelector() as selector:
+        selector.register(worker, selectors.EVENT_READ)
+        ended = bool(selector.select(timeout=20))
+    if not ended:
+        signal.pidfd_send_signal(worker, signal.SIGKILL)
+    os.close(worker)
+    assert ended, "the worker outlived its host"
 
 
 def test_workers_do_not_die_with_the_thread_that_asked_for_them(bench: Workbench) -> None:
