@@ -267,6 +267,13 @@ def test_a_folder_that_programs_are_run_from_is_open_to_no_command_for_writing(
     assert list(folder.iterdir()) == []
 
 
+def test_a_home_folder_that_a_link_leads_to_is_worked_in_like_any(world: World, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to("real")
+    linked = World(Setup(Home(tmp_path / "linked" / "home"), root))
+    assert linked.says("open('made', 'w').write('x')\nprint(open('made').read())") == "x"
+
+
 def test_the_applications_own_files_are_open_to_no_command(world: World, tmp_path: Path) -> None:
     home = world.setup.home.folder
     world.setup.home.write_text("grants.json", "{}")

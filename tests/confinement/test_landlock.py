@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,44 @@ def test_nothing_outside_is_read_whatever_it_is_called(tmp_path: Path) -> None:
         confined(tmp_path, "open('secret')", "open('in/link')", "open('in/../secret')", "open('/etc/passwd')")
         == ["PermissionError"] * 4
     )
+
+
+LINKS = """
+import errno, sys
+sys.path.insert(0, sys.argv[1])
+from yazcore.confinement import landlock
+attempt, error = landlock.attempt, int(sys.argv[2])
+if error:
+    landlock.attempt = lambda number, *rest: -error if number == 437 else attempt(number, *rest)
+landlock.restrict_files(read=sys.argv[3:])
+try:
+    print(open("real/deep/file").read())
+except PermissionError:
+    print("closed")
+"""
+
+
+@pytest.mark.parametrize("lacking", [0, errno.ENOSYS, errno.EPERM], ids=["openat2", "a walk", "a walk, forbidden"])
+def test_a_folder_on_the_way_that_turned_into_a_link_opens_nothing(tmp_path: Path, lacking: int) -> None:
+    def said(*read: str) -> str:
+        path = str(Path(landlock.__file__).parents[2])
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", LINKS, path, str(int(lacking)), *read],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return ran.stdout.strip()
+
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "real" / "deep" / "file").write_text("inside")
+    (tmp_path / "linked").symlink_to("real")
+    for good in ("real/deep", f"{tmp_path}/real", f"{tmp_path}/real/deep/../deep/file", "."):
+        assert said(good) == "inside", good
+    assert said("linked/deep", f"{tmp_path}/linked/deep", "linked", "real/none/deep", "linked/deep/file") == "closed"
+
+
+def test_a_path_is_never_cut_off(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="null byte"):
+        landlock._opened(b"/etc\0/more")
 
 
 def test_only_the_folder_for_writing_is_written(tmp_path: Path) -> None:

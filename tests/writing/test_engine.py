@@ -65,6 +65,15 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
 
 
 @needs_landlock
+def test_a_project_that_a_link_leads_to_is_compiled_like_any(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to("real")
+    run = ran(tmp_path / "linked", {"main.typ": '#include "part.typ"', "part.typ": "= Hello"})
+    assert (run.ending, run.sandbox) == ("answered", "landlock")
+    assert is_pdf(run.artefact)
+
+
+@needs_landlock
 def test_a_folder_that_is_a_link_out_is_not_followed(tmp_path: Path) -> None:
     write(tmp_path / "outside", {"secret.txt": "secret"})
     (tmp_path / "project").mkdir()

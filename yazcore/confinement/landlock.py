@@ -10,12 +10,14 @@ import ctypes
 import errno
 import os
 import stat
+import struct
 import sys
 from collections.abc import Iterable
 
 from yazcore.confinement.system import NO_NEW_PRIVILEGES, attempt, call, name_of, prctl
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_OPENAT2, _FROM_HERE, _NO_SYMLINKS = 437, -100, 0x04
 _VERSION_QUERY = 1
 _RULE_PATH_BENEATH = 1
 
@@ -72,8 +74,9 @@ def restrict_files(
     what is in `execute` it may read and run. Each is a folder, with all below it, or a file.
 
     TCP, and signals and abstract sockets to other processes, are refused too where the kernel knows how. A path that is
-    not there or is a symbolic link is passed over. Only threads started afterwards are confined, so call it before
-    any. `most`: use no later version of the interface, to see what an older kernel holds.
+    not there, or that a symbolic link is on the way of, is passed over: a folder that turned into a link since somebody
+    looked opens nothing. So give paths without links (`os.path.realpath`). Only threads started afterwards are
+    confined, so call it before any. `most`: use no later version of the interface, to see what an older kernel holds.
 
     Gives the version that was used; 0: this kernel has no Landlock, and nothing is confined. Raises `OSError` where the
     kernel refuses the request.
@@ -109,7 +112,7 @@ def _asked() -> int:
 
 def _allow(ruleset: int, path: str | os.PathLike[str], access: int) -> None:
     try:
-        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = _opened(os.fsencode(path))
     except OSError:
         return
     try:
@@ -125,3 +128,29 @@ def _allow(ruleset: int, path: str | os.PathLike[str], access: int) -> None:
         )  # fmt: skip
     finally:
         os.close(descriptor)
+
+
+def _opened(path: bytes) -> int:
+    """Open a path on whose way there is no symbolic link; what is last may be one. Raises `OSError`."""
+    if b"\0" in path:
+        raise ValueError("embedded null byte")
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    how = struct.pack("=QQQ", flags, 0, _NO_SYMLINKS)
+    answer = attempt(_OPENAT2, ctypes.c_int(_FROM_HERE), path, how, ctypes.c_size_t(len(how)))
+    if answer in (-errno.ENOSYS, -errno.EPERM):  # a container's profile that is older than the call
+        return _walked(path, flags)
+    if answer < 0:
+        raise OSError(-answer, os.strerror(-answer), path)
+    return answer
+
+
+def _walked(path: bytes, flags: int) -> int:
+    """The same from component to component: nothing is found below a link that was opened as a link."""
+    descriptor = os.open(b"/" if path.startswith(b"/") else b".", flags)
+    for part in filter(None, path.split(b"/")):
+        above = descriptor
+        try:
+            descriptor = os.open(part, flags, dir_fd=above)
+        finally:
+            os.close(above)
+    return descriptor

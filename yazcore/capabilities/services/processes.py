@@ -165,7 +165,7 @@ class ProcessService:
             "environment": _environment(scratch),
             "sandbox": sandbox,
             "read": [*around([*_SYSTEM, *package], self._closed), *_DEVICES, *files.read],
-            "write": [str(self._data.folder), "/dev/null", *files.write],
+            "write": [os.path.realpath(self._data.folder), "/dev/null", *files.write],
             "execute": [*around([*_RUNNABLE, *package], self._closed), program.path],
             "memory": MEMORY,
             "fileSize": FILE_SIZE,

@@ -142,8 +142,8 @@ class TypstEngine:
             "output": str(artefact),
             "fonts": list(job.fonts),
             "packages": str(self._packages),
-            "read": [*map(str, job.readable), str(self._packages), "/etc/localtime", "/usr/share/zoneinfo"],
-            "write": [str(job.build)],
+            "read": [*_without_links(job), os.path.realpath(self._packages), "/etc/localtime", "/usr/share/zoneinfo"],
+            "write": [os.path.realpath(job.build)],
             "paths": _import_paths(),
             "memory": self._limits.memory,
             "fileSize": self._limits.file_size,
@@ -152,6 +152,12 @@ class TypstEngine:
             "confine": self._confine,
             "parent": os.getpid(),
         }
+
+
+def _without_links(job: EngineJob) -> list[str]:
+    """What may be read, for the kernel: no link leads to the project, and one that appears in it leads nowhere."""
+    root = os.path.realpath(job.root)
+    return [os.path.join(root, path.relative_to(job.root)) for path in job.readable]
 
 
 def _import_paths() -> list[str]:
