@@ -405,6 +405,38 @@ class Plugin(Base):
     _wait_until(lambda: "3 leaves" in caplog.text)
 
 
+def test_files_of_the_data_folder_are_copied_as_python_does(bench: Workbench) -> None:
+    plugin = bench.start("""
+import shutil, tarfile
+
+class Plugin(Base):
+    def t_copy(self, context, arguments):
+        folder = context.data_folder / "copies"
+        (folder / "a" / "deep").mkdir(parents=True)
+        (folder / "a" / "deep" / "file").write_text("x")
+        (folder / "a" / "file").write_text("y")
+        shutil.copy(folder / "a" / "file", folder / "one")
+        shutil.copy2(folder / "a" / "file", folder / "two")
+        shutil.copytree(folder / "a", folder / "b")
+        shutil.copytree(folder / "a", folder / "c", copy_function=shutil.copy)
+        shutil.move(folder / "c", folder / "d")
+        with tarfile.open(folder / "x.tar", "w") as archive:
+            archive.add(folder / "a", "a")
+        with tarfile.open(folder / "x.tar") as archive:
+            archive.extractall(folder / "e", filter="data")
+        files = {str(one.relative_to(folder)): one.read_text() for one in folder.rglob("*")
+                 if one.is_file() and one.suffix != ".tar"}
+        try:
+            shutil.copy(folder / "none", folder / "three")
+        except FileNotFoundError:
+            return files
+""")
+    assert said(plugin, "t_copy") == {
+        "a/deep/file": "x", "a/file": "y", "one": "y", "two": "y", "b/deep/file": "x", "b/file": "y",
+        "d/deep/file": "x", "d/file": "y", "e/a/deep/file": "x", "e/a/file": "y",
+    }  # fmt: skip
+
+
 # --- cancelling, progress, many at once
 
 

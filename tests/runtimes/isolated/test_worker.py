@@ -153,6 +153,24 @@ class Plugin(Base):
     assert told == {"count": 20_000, "yazcore": True, "temporary": True}
 
 
+def test_a_copy_says_so_where_the_file_itself_is_closed(isolated: Workbench, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    plugin = isolated.start(f"""{ROOM}
+import shutil
+
+class Plugin(Base):
+    def t_try(self, context, arguments):
+        own = context.data_folder / "own"
+        own.touch()
+        return {{"from": tried(lambda: shutil.copy({str(tmp_path / "secret")!r}, own)),
+                 "to": tried(lambda: shutil.copy(own, {str(tmp_path / "new")!r})),
+                 "mode": tried(lambda: shutil.copymode({str(tmp_path / "secret")!r}, own)),
+                 "chmod": tried(lambda: os.chmod(own, 0o777))}}
+""")
+    closed = "PermissionError"
+    assert said(plugin, "t_try") == {"from": closed, "to": closed, "mode": "done", "chmod": closed}
+
+
 def test_memory_and_open_files_end_at_their_limits_and_the_worker_lives(isolated: Workbench) -> None:
     plugin = isolated.start(f"""{ROOM}
 class Plugin(Base):

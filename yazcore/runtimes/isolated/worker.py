@@ -27,6 +27,7 @@ from yazcore.confinement.process import Policy, confine
 from yazcore.runtimes.facade import Implementation, form_of, implementations
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.answers import PACK
+from yazcore.runtimes.isolated.copying import copy_contents_alone
 from yazcore.runtimes.isolated.crossing import fault_of, is_async, sent
 from yazcore.runtimes.isolated.package_map import PackageMap
 from yazcore.runtimes.isolated.peer import Job, Peer
@@ -83,6 +84,7 @@ class _Worker:
         _settle_in(about["dataFolder"])
         held = confine(Policy(**about["policy"]))
         _clear_scratch(about["dataFolder"])
+        copy_contents_alone()
         self.peer.serve()
         sys.path[self._standard : self._standard] = about["path"]
         sys.meta_path.insert(0, PackageMap(about["packages"]))
