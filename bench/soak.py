@@ -1,16 +1,21 @@
 """Many calls over many workers, some of which are killed at random: `python -m bench.soak [CALLS] [WORKERS]`.
 
 Every call gets its answer or the reason why there is none, and in the end nothing is left: no descriptor, no thread, no
-process. Exit status 1 where that is not so.
+process, no file, no memory. Exit status 1 where that is not so.
+
+Memory is what this process has for itself (USS), after a round in which everything was loaded and made once: the same
+round again, with as many workers and however many calls, may not need more than `MOST_MEMORY` beyond it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import threading
@@ -35,6 +40,9 @@ from yazcore.runtimes.isolated.strikes import Strikes
 _CALLERS = 16
 _KILLED = 0.003
 _LEFT_SECONDS = 20.0
+_WARMING_CALLS = 2_000
+MOST_MEMORY = 6 * 2**20
+"""How many more bytes this process may have after a soak than after its first round."""
 
 _CODE = """
 from yazcore import Tool, hookimpl
@@ -76,32 +84,48 @@ class Soaked:
     seconds: float
     before: tuple[int, int, int]
     after: tuple[int, int, int]
+    files: list[str]
+    memory: int
 
     @property
     def holds(self) -> bool:
         """Whether nothing was lost, and nothing is left."""
-        return self.wrong == 0 and self.after == self.before
+        return self.wrong == 0 and self.after == self.before and not self.files and self.memory <= MOST_MEMORY
 
 
 def soak(calls: int, workers: int, seed: int = 1) -> Soaked:
     """Make so many calls of so many workers."""
+    _round(min(calls, _WARMING_CALLS), workers, seed)
     before = _state()
+    memory = _memory()
+    counted, seconds, files = _round(calls, workers, seed)
+    return Soaked(
+        answered=counted["answered"], ended=counted["ended"], killed=counted["killed"], seconds=seconds,
+        wrong=counted["wrong"] + calls // _CALLERS * _CALLERS - counted["answered"] - counted["ended"],
+        before=before, after=_settled(before), files=files, memory=_memory() - memory,
+    )  # fmt: skip
+
+
+def _round(calls: int, workers: int, seed: int) -> tuple[Counter[str], float, list[str]]:
+    """What was counted, how long it took, and which files it left: temporary ones, and new ones in the home folder."""
     counted: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="yaz-soak-") as folder:
         project = _Project(root=Path(folder) / "project")
         project.root.mkdir()
         (project.root / "a.txt").write_text("text")
+        temporary, home = Path(folder) / "temporary", Path(folder) / "home"
+        temporary.mkdir()
         with ExitStack() as stack:
+            stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
+            tempfile.tempdir = str(temporary)
             host = _host(Path(folder), workers)
             stack.callback(host.close)
+            there = set(home.rglob("*"))
             began = time.perf_counter()
             asyncio.run(_all(host, project, calls, workers, random.Random(seed), counted))
             seconds = time.perf_counter() - began
-    return Soaked(
-        answered=counted["answered"], ended=counted["ended"], killed=counted["killed"], seconds=seconds,
-        wrong=counted["wrong"] + calls // _CALLERS * _CALLERS - counted["answered"] - counted["ended"],
-        before=before, after=_settled(before),
-    )  # fmt: skip
+        left = [*temporary.rglob("*"), *(set(home.rglob("*")) - there)]
+        return counted, seconds, sorted(str(path.relative_to(folder)) for path in left)
 
 
 @attrs.frozen(kw_only=True)
@@ -171,6 +195,14 @@ def _state() -> tuple[int, int, int]:
     return len(os.listdir("/proc/self/fd")), threading.active_count(), len(children)
 
 
+def _memory() -> int:
+    """The bytes that this process has for itself."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    rollup = Path("/proc/self/smaps_rollup").read_text()
+    return sum(int(size) for size in re.findall(r"^Private_\w+: +(\d+) kB", rollup, re.MULTILINE)) * 1024
+
+
 def _settled(wanted: tuple[int, int, int]) -> tuple[int, int, int]:
     end = time.monotonic() + _LEFT_SECONDS
     while (now := _state()) != wanted and time.monotonic() < end:
@@ -185,7 +217,8 @@ def main() -> int:
     print(
         f"{done.answered} calls answered, {done.ended} told that their worker had ended, {done.wrong} wrong or lost; "
         f"{done.killed} kills over {workers} workers, {calls / done.seconds:.0f} calls a second\n"
-        f"descriptors, threads, children: {done.before} before, {done.after} after"
+        f"descriptors, threads, children: {done.before} before, {done.after} after; "
+        f"files left: {len(done.files)}; memory: {done.memory / 2**20:+.1f} MiB (at most {MOST_MEMORY / 2**20:.0f})"
     )
     return 0 if done.holds else 1
 

@@ -1,7 +1,7 @@
 """`shutil` in a worker: what copies a file copies what is in it, where nobody may set its mode and its times.
 
 The kernel's filter refuses every change of modes, owners, times and attributes, since Landlock does not look at them
-(capabilities B3). `shutil.copy`, `copy2` and `copytree` set them after the content, and would fail with everything done.
+(capabilities B3). `shutil.copy`, `copy2` and `copytree` set them after the content, and would fail with all of it done.
 """
 
 from __future__ import annotations
