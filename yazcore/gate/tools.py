@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from yazcore.capabilities.context import Client
-from yazcore.catalogue import ActiveTool, Catalogue, Snapshot
+from yazcore.catalogue import ActiveTool, Catalogue
 from yazcore.contributions import Link
 from yazcore.gate.approval import Approvals
 from yazcore.gate.steps import DONE, Attempt, Ended, Meet, Refused, Report, Steps
-from yazcore.manifest.schemas import argument_errors, validator
+from yazcore.gate.validators import Validators
+from yazcore.manifest.schemas import argument_errors
 from yazcore.outcomes import Outcome, ProtocolFault, echo, encode, part_object
 from yazcore.parts import Ask
 from yazcore.permissions import Principal
@@ -49,7 +49,7 @@ class ToolCalls:
         self._approvals = approvals
         self._catalogue = catalogue
         self._results = results
-        self._validators: dict[tuple[int, str, str], Any] = {}
+        self._validators = Validators(catalogue)
 
     async def call(
         self,
@@ -91,7 +91,7 @@ class ToolCalls:
         scope_id = self._steps.scope_id(attempt, kind, arguments)
         scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         arguments = scope.spelled(arguments)
-        schema = self._validator(attempt.now, attempt.name, "input", declaration.input_schema)
+        schema = self._validators.of(tool, "input", declaration.input_schema)
         if wrong := await _errors(schema, arguments):
             attempt.outcome = "invalid"
             raise Ended(f"The arguments of {attempt.name} are not as declared: {'; '.join(wrong)}. Nothing was done.")
@@ -123,7 +123,7 @@ class ToolCalls:
         if (schema := declaration.output_schema) is not None:
             wrong = ["there is no structured result"]
             if answer.structured is not None:
-                wrong = await _errors(self._validator(attempt.now, attempt.name, "output", schema), answer.structured)
+                wrong = await _errors(self._validators.of(tool, "output", schema), answer.structured)
             if wrong:
                 where = f"tools {declaration.name}"
                 raise Ended(self._steps.masked(attempt, tool.plugin, where, "OutputSchema", "; ".join(wrong)))
@@ -156,15 +156,6 @@ class ToolCalls:
             ),
             links=(pages, *answer.links) if links_fit else (pages,),
         )
-
-    def _validator(self, now: Snapshot, name: str, which: str, schema: Mapping[str, Any]) -> Any:
-        key = (now.generation, name, which)
-        found = self._validators.get(key)
-        if found is None:
-            if self._validators and next(iter(self._validators))[0] != now.generation:
-                self._validators = {}
-            found = self._validators[key] = validator(schema)
-        return found
 
 
 def _whole(answer: Answer, links: tuple[Link, ...]) -> tuple[bytes, str]:
