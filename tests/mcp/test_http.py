@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp_types import jsonrpc_message_adapter
 
-from tests.mcp.serving import ACCEPT, accepted, http, listening, modern
+from tests.mcp.serving import ACCEPT, MODERN, accepted, http, listening, modern
 from yazcore import Host
 from yazcore.mcp.asgi import HEADER_BYTES
 from yazcore.mcp.listener import Address
@@ -402,10 +402,19 @@ async def test_headers_that_contradict_the_body_are_refused(owner: httpx2.AsyncC
 
 
 async def test_an_unknown_version_is_told_the_known_ones(owner: httpx2.AsyncClient, address: Address) -> None:
+    body = json.loads(json.dumps(CALL["json"]).replace(MODERN, "2031-01-01"))
+    request = {"json": body, "headers": {**CALL["headers"], "MCP-Protocol-Version": "2031-01-01"}}
+    response = await owner.post(address.url, **request)
+    assert (response.status_code, code_of(response)) == (400, -32022)
+    assert response.json()["error"]["data"] == {"supported": [MODERN], "requested": "2031-01-01"}
+
+
+async def test_a_version_that_header_and_body_say_otherwise_is_refused(
+    owner: httpx2.AsyncClient, address: Address
+) -> None:
     request = {**CALL, "headers": {**CALL["headers"], "MCP-Protocol-Version": "2031-01-01"}}
     response = await owner.post(address.url, **request)
-    assert response.status_code == 400
-    assert code_of(response) in (-32020, -32022)
+    assert (response.status_code, code_of(response)) == (400, -32020)
 
 
 @pytest.mark.parametrize("value", ["[" * 900 + "]" * 900, '{"a":' * 900 + "1" + "}" * 900])

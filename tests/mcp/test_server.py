@@ -18,6 +18,7 @@ from mcp_types import BlobResourceContents, ResourceTemplateReference, TextConte
 
 from tests.mcp.sample.plugin import Seen
 from tests.mcp.serving import (
+    CONTRACT,
     ERAS,
     MODERN,
     SAMPLE,
@@ -29,6 +30,7 @@ from tests.mcp.serving import (
     sample_host,
     words,
 )
+from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import OWNER, Home, Host, Principal
 from yazcore.mcp.listener import Address
 from yazcore.mcp.server import Face
@@ -88,6 +90,63 @@ async def test_tools_are_listed_by_name_and_privately(client: Client) -> None:
     assert listed.next_cursor is None
     if client.protocol_version == MODERN:
         assert (listed.ttl_ms, listed.cache_scope) == (1000, "private")
+
+
+@pytest.mark.parametrize(
+    "method", ["tools/list", "resources/list", "resources/templates/list", "prompts/list", "server/discover"]
+)
+async def test_every_list_may_be_kept_for_a_second_by_its_caller_alone(address: Address, method: str) -> None:
+    async with http(address.token) as client:
+        result = (await client.post(address.url, **modern(method))).json()["result"]
+    assert (result["ttlMs"], result["cacheScope"]) == (1000, "private")
+
+
+async def test_a_call_makes_no_list_of_the_tools(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """mcp D2: asked for a tool's schema, the SDK would list all there are, for each call."""
+    await client.list_tools()  # the client keeps what it needs to look at results itself
+    listed: list[str] = []
+    real = Face._cached
+
+    async def counted(face: Face, ctx: Any, call_next: Any) -> Any:
+        listed.append(ctx.method)
+        return await real(face, ctx, call_next)
+
+    monkeypatch.setattr(Face, "_cached", counted)
+    for _ in range(3):
+        assert not (await client.call_tool("sample__echo", {"text": "hi"})).is_error
+    assert listed == []
+
+
+REGION = """
+from yazcore import *
+
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("look", lambda context, arguments: arguments)]
+"""
+
+
+async def test_an_argument_that_a_header_repeats_must_be_the_same_in_both(tmp_path: Path, home: Home) -> None:
+    """The SDK asks the gate for the declared schema, which names the header."""
+    properties = {"region": {"type": "string", "x-mcp-header": "Region"}}
+    declared = tool("look", inputSchema={"type": "object", "properties": properties})
+    document = manifest(contract=1, minAppVersion="0.1.0", provides={"tools": [declared]})
+    with plugin_folder(tmp_path, document, REGION) as package:
+        host = Host(CONTRACT, home=home, builtin=[package], discover=False)
+        host.activate()
+        async with listening(host) as (_, address), http(address.token) as client:
+            request = modern("tools/call", {"name": "demo__look", "arguments": {"region": "north"}})
+            codes = []
+            for region in ("north", "south"):
+                headers = {**request["headers"], "Mcp-Param-Region": region}
+                answer = (await client.post(address.url, json=request["json"], headers=headers)).json()
+                codes.append(answer["error"]["code"] if "error" in answer else answer["result"]["isError"])
+            assert codes == [False, -32020]
+        host.close()
 
 
 async def test_the_list_is_the_same_each_time(client: Client) -> None:
