@@ -61,6 +61,15 @@ def test_the_text_says_where_with_which_token_and_how_clients_connect(yaz: Shell
     assert process.end().out.endswith("is dead.\nstopped\n")
 
 
+def test_it_serves_on_the_port_that_is_asked_for(yaz: Shell, thesis: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    served = yaz.serve(str(thesis), "--port", str(port))
+    assert served.url == f"http://127.0.0.1:{port}/mcp"
+    assert served.call("list_projects")["structuredContent"]["projects"][0]["projectId"] == served.project_id
+
+
 def test_a_plugin_that_does_not_run_is_listed_with_the_command_that_lets_it_run(yaz: Shell, thesis: Path) -> None:
     install(yaz.site, **DEMO)
     install_zotero(yaz.site)
