@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yazcore
@@ -61,3 +64,57 @@ def test_help_names_every_tool_of_a_plugin_that_has_as_many_as_it_may(tmp_path: 
         one = call(host, "help", {"topic": "demo__tool-499"})
         assert one.structured is not None
         assert one.structured["tool"]["summary"].startswith("A long text.")
+
+
+SLOW = """
+entered, released = threading.Event(), threading.Event()
+
+class Plugin:
+    made = 0
+
+    def __init__(self, context):
+        Plugin.made += 1
+        self.number = Plugin.made
+
+    @hookimpl
+    def provide_tools(self):
+        return [Tool("which", self.which), Tool("slow", self.slow)]
+
+    def which(self, context, arguments):
+        return {"made": self.number}
+
+    def slow(self, context, arguments):
+        entered.set()
+        released.wait(20)
+        return {"made": self.number}
+"""
+
+
+def test_an_old_version_that_drains_takes_nothing_of_the_new_one_along(tmp_path: Path, home: Home) -> None:
+    """SA-27, S-25: leaving undoes only what that same activation made."""
+    with running(tmp_path, home, SLOW, provides={"tools": [tool("slow"), tool("which")]}) as host:
+        old = host.catalogue.now.plugins["demo"].manifest
+        module, gone = sys.modules[old.module.partition(":")[0]], threading.Event()
+        stop_listening = host.catalogue.on_change(gone.set)
+        with ThreadPoolExecutor(2) as threads:
+            draining = threads.submit(call, host, "demo__slow")
+            assert module.entered.wait(10)
+            leaving = threads.submit(host.deactivate, "demo", "allowed", "an update is there")
+            assert gone.wait(10)
+            stop_listening()
+            folder = next((tmp_path).glob("test_plugin_*"))
+            text = (folder / "manifest.json").read_text()
+            (folder / "manifest.json").write_text(text.replace('"version": "1.0"', '"version": "2.0"'))
+            states = {one.id: (one.state, one.version) for one in host.activate()}
+            assert states["demo"] == ("active", "2.0")
+            assert not leaving.done()
+            module.released.set()
+            assert draining.result(10).structured == {"made": 1}
+            leaving.result(10)
+        (status,) = (one for one in host.plugins() if one.id == "demo")
+        assert (status.state, status.version, status.reasons) == ("active", "2.0", ())
+        assert {"demo__slow", "demo__which"} <= set(host.catalogue.now.tools)
+        answer = call(host, "demo__which")
+        assert answer.structured is not None
+        assert answer.structured["made"] != 1 or sys.modules[old.module.partition(":")[0]] is not module
+        assert call(host, "demo__slow").is_error is False
