@@ -6,13 +6,16 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import yazcore
 from tests.hosts import console
 from tests.hosts.running import call, running
-from tests.plugins_in_test import tool
+from tests.plugins_in_test import manifest, plugin_folder, tool
 from tests.test_floors import imports
-from yazcore import OWNER, Home
+from yazcore import OWNER, Home, PluginStatus
 
 
 def test_a_host_is_built_on_the_public_names_alone() -> None:
@@ -102,7 +105,7 @@ def test_an_old_version_that_drains_takes_nothing_of_the_new_one_along(tmp_path:
             leaving = threads.submit(host.deactivate, "demo", "allowed", "an update is there")
             assert gone.wait(10)
             stop_listening()
-            folder = next((tmp_path).glob("test_plugin_*"))
+            folder = next(tmp_path.glob("test_plugin_*"))
             text = (folder / "manifest.json").read_text()
             (folder / "manifest.json").write_text(text.replace('"version": "1.0"', '"version": "2.0"'))
             states = {one.id: (one.state, one.version) for one in host.activate()}
@@ -114,7 +117,71 @@ def test_an_old_version_that_drains_takes_nothing_of_the_new_one_along(tmp_path:
         (status,) = (one for one in host.plugins() if one.id == "demo")
         assert (status.state, status.version, status.reasons) == ("active", "2.0", ())
         assert {"demo__slow", "demo__which"} <= set(host.catalogue.now.tools)
-        answer = call(host, "demo__which")
-        assert answer.structured is not None
-        assert answer.structured["made"] != 1 or sys.modules[old.module.partition(":")[0]] is not module
+        assert call(host, "demo__which").structured == {"made": 2}
         assert call(host, "demo__slow").is_error is False
+
+
+ID = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "required"),
+    [
+        ({"clusterId": ID}, []),
+        ({"clusterId": {"type": ["string", "null"]}}, ["clusterId"]),
+        ({"clusterId": {"type": "integer"}}, ["clusterId"]),
+        ({"clusterId": {}}, ["clusterId"]),
+        ({"cluster": ID}, ["cluster"]),
+        ({}, []),
+    ],
+    ids=["optional", "union", "integer", "untyped", "another name", "absent"],
+)
+def test_a_tool_of_a_cluster_takes_its_id_as_a_required_string(
+    tmp_path: Path, home: Home, properties: dict[str, Any], required: list[str]
+) -> None:
+    """SA-10, 2.9 #8: the scope of a host's own is held to the same rule, by the name of its argument."""
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    status = refused(tmp_path, home, [tool("at", scope="cluster", inputSchema=schema)], 'Tool("at", print)')
+    assert [one.code for one in status.violations] == ["tool-scope-argument"]
+    assert "clusterId" in status.violations[0].message
+
+
+AT = {"type": "object", "properties": {"clusterId": ID}, "required": ["clusterId"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("registered", "name", "change"),
+    [
+        ('Tool("at", print, read_only_hint=False)', "at", "changed"),
+        ('Tool("at", print), Tool("over", print)', "over", "undeclared"),
+        ("", "at", "missing"),
+    ],
+)
+def test_a_tool_of_a_cluster_that_is_not_as_declared_is_refused(
+    tmp_path: Path, home: Home, registered: str, name: str, change: str
+) -> None:
+    """SA-9, SA-11, 2.9 #7 and #9."""
+    status = refused(tmp_path, home, [tool("at", scope="cluster", inputSchema=AT)], registered)
+    assert status.violations == ()
+    (difference,) = status.differences
+    assert (difference.kind, difference.name, difference.change) == ("tools", name, change)
+    if change == "changed":
+        assert "readOnlyHint" in difference.message
+
+
+def refused(tmp_path: Path, home: Home, declared: list[dict[str, Any]], registered: str) -> PluginStatus:
+    """What becomes of a plugin with these tools: refused, and nothing of it is seen in the console."""
+    code = "\n".join((
+        "from yazcore import *", "class Plugin:", "    def __init__(self, context): ...",
+        "    @hookimpl", f"    def provide_tools(self): return [{registered}]",
+    ))  # fmt: skip
+    with plugin_folder(tmp_path, manifest(provides={"tools": declared}), code) as package:
+        host = console.console(home, builtin=(package,))
+        try:
+            (status,) = (one for one in host.activate() if one.id == "demo")
+            assert status.state == "refused"
+            assert [one.exposed for one in host.gate.tools(OWNER)] == ["help", "list_clusters"]
+            assert "demo" not in str(call(host, "help").structured)
+        finally:
+            host.close()
+    return status
