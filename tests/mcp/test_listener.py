@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -49,6 +50,18 @@ def listening_addresses() -> list[str]:
 
 async def happens(event: threading.Event) -> bool:
     return await anyio.to_thread.run_sync(event.wait, 10)
+
+
+@pytest.fixture
+def nothing_is_waited_for(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """What is still open once the clients were let go, uvicorn waits for and then cancels, with an error in the log."""
+    caplog.set_level(logging.INFO)
+    yield
+    told = [record for when in ("setup", "call") for record in caplog.get_records(when)]
+    assert [record.getMessage() for record in told if record.levelno >= logging.ERROR] == []
+
+
+ends_at_once = pytest.mark.usefixtures("nothing_is_waited_for")
 
 
 async def test_it_listens_on_the_loopback_interface_alone(host: Host) -> None:
@@ -185,6 +198,7 @@ async def test_a_cancelled_run_leaves_no_request_behind(host: Host, seen: Seen, 
             assert refuses(port_of(address))
 
 
+@ends_at_once
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_running_call_ends_when_the_listener_does(host: Host, seen: Seen, mode: str) -> None:
     told: list[MCPError] = []
@@ -204,6 +218,7 @@ async def test_a_running_call_ends_when_the_listener_does(host: Host, seen: Seen
     assert [error.message for error in told] == ["the MCP server was switched off"]
 
 
+@ends_at_once
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_call_that_hangs_does_not_hold_the_listener(host: Host, seen: Seen, mode: str) -> None:
     async def call(address: Address) -> None:
@@ -219,6 +234,7 @@ async def test_a_call_that_hangs_does_not_hold_the_listener(host: Host, seen: Se
             assert not seen.ended.is_set()
 
 
+@ends_at_once
 async def test_a_listen_stream_of_the_newer_era_ends_well(host: Host) -> None:
     with SOON():
         async with (
@@ -230,6 +246,7 @@ async def test_a_listen_stream_of_the_newer_era_ends_well(host: Host) -> None:
             assert [event async for event in events] == []
 
 
+@ends_at_once
 async def test_a_get_stream_of_the_older_era_ends(host: Host) -> None:
     with SOON():
         async with listening(host) as (listener, address), http(address.token) as client:
