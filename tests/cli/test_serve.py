@@ -70,6 +70,13 @@ def test_it_serves_on_the_port_that_is_asked_for(yaz: Shell, thesis: Path) -> No
     assert served.call("list_projects")["structuredContent"]["projects"][0]["projectId"] == served.project_id
 
 
+def test_no_look_for_garbage_goes_through_what_stays_while_it_serves(yaz: Shell, thesis: Path) -> None:
+    code = DEMO["code"].replace('"text": arguments["text"]', '"text": __import__("gc").get_freeze_count()')
+    install(yaz.site, **{**DEMO, "code": code})
+    assert yaz.here("grant", "demo", "--trusted", "--yes").status == 0
+    assert yaz.serve(str(thesis)).call("demo__echo", text="")["structuredContent"]["text"] > 100_000
+
+
 def test_a_plugin_that_does_not_run_is_listed_with_the_command_that_lets_it_run(yaz: Shell, thesis: Path) -> None:
     install(yaz.site, **DEMO)
     install_zotero(yaz.site)

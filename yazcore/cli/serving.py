@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -149,6 +150,9 @@ async def _hold(
     async with anyio.create_task_group() as tasks:
         address = await tasks.start(serving.run)
         tasks.start_soon(end_when_told, tasks)
+        # Modules and plugins stay for as long as it serves: no look for garbage goes through them again (mcp D13). What
+        # leaves later of these alone may stay in memory.
+        gc.freeze()
         _say_ready(address, application, home, curation, as_json)
         await serving.stopped()
         tasks.cancel_scope.cancel()
