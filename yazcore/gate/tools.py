@@ -91,7 +91,7 @@ class ToolCalls:
         scope_id = self._steps.scope_id(attempt, kind, arguments)
         scope = await self._steps.permitted(attempt, kind, scope_id, declaration.permission)
         arguments = scope.spelled(arguments)
-        schema = self._validators.of(tool, "input", declaration.input_schema)
+        schema = self._validators.of(declaration.input_schema)
         if wrong := await _errors(schema, arguments):
             attempt.outcome = "invalid"
             raise Ended(f"The arguments of {attempt.name} are not as declared: {'; '.join(wrong)}. Nothing was done.")
@@ -123,7 +123,7 @@ class ToolCalls:
         if (schema := declaration.output_schema) is not None:
             wrong = ["there is no structured result"]
             if answer.structured is not None:
-                wrong = await _errors(self._validators.of(tool, "output", schema), answer.structured)
+                wrong = await _errors(self._validators.of(schema), answer.structured)
             if wrong:
                 where = f"tools {declaration.name}"
                 raise Ended(self._steps.masked(attempt, tool.plugin, where, "OutputSchema", "; ".join(wrong)))
