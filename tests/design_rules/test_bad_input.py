@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.design_rules.long_texts import PIECES
 from yazcore.design_rules.documents import MOST_BYTES, MOST_ENTRIES, parse, read
 from yazcore.design_rules.engine import LONGEST_MESSAGE, MOST_OF_ONE_RULE, Outcome, chosen, judge
 from yazcore.design_rules.examples import tool
 from yazcore.design_rules.record import record_of
 from yazcore.design_rules.rules import RULES
+from yazcore.design_rules.schemas import MOST_SAID, SchemaView
 from yazcore.design_rules.view import View
 from yazcore.design_rules.waivers import read_waivers
 from yazcore.judging import check_listing
 from yazcore.violations import YazError
+
+ROOT = Path(__file__).parents[2]
 
 
 def outcome(document: Any, text: str | None = None) -> Outcome:
@@ -173,6 +179,25 @@ def test_pointers_lead_into_the_document_as_it_is() -> None:
 @pytest.mark.parametrize("text", ["查找工单", "Находит заявки по словам.", "🎫" * 50, "ﬁnds\u202etickets", "a\x00b"])
 def test_texts_of_other_scripts_are_no_obstacle(text: str) -> None:
     assert "G25" not in rules({"tools": [tool("search_tickets", text)]})
+
+
+def test_no_text_takes_a_rule_the_square_of_its_length() -> None:
+    """In a process of its own, which a rule that hangs does not leave alive; else it is done in a few seconds."""
+    command = [sys.executable, "-m", "tests.design_rules.long_texts"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150)
+    except subprocess.TimeoutExpired as hung:
+        last = (hung.stdout or b"").splitlines()[-1:]
+        pytest.fail(f"it does not end: {last}")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(PIECES) * len(RULES)
+
+
+def test_of_a_description_in_a_schema_the_beginning_is_judged() -> None:
+    long = "x" * MOST_SAID
+    view = SchemaView(closed(a={"description": long + "y"}, b={"anyOf": [{"description": long}, {"description": "y"}]}))
+    assert {one.said for one in view.parameters} == {long}
+    assert max(len(one.said) for one in view.nodes) == MOST_SAID
 
 
 def test_a_language_without_a_text_is_a_finding_and_a_region_has_its_languages_text() -> None:

@@ -28,6 +28,9 @@ MOST_FORMS = 64
 MOST_STEPS = 512
 """The most schemas that are gone through to find them."""
 
+MOST_SAID = 4_000
+"""As much of a description in a schema is judged, in characters."""
+
 NO_BOUND = 2**53 - 1
 """From here on a bound is none: what generators write for any safe integer."""
 
@@ -36,7 +39,8 @@ _UNIONS = ("anyOf", "oneOf", "allOf")
 
 @attrs.frozen
 class Node:
-    """One schema, and where it stands. `said` is its description, else that of what encloses it in one property."""
+    """One schema, and where it stands. `said` is its description, else that of what encloses it in one property; of a
+    long one the beginning."""
 
     path: Path
     schema: Mapping[str, Any]
@@ -75,7 +79,7 @@ class Parameter:
     """One property of an object in a schema; `path` leads to it within the schema.
 
     * `required`: whether the object needs it. `is_top`: whether it is an argument of the tool itself.
-    * `forms`: what its value may be. `said`: its description, or what describes its forms.
+    * `forms`: what its value may be. `said`: its description, or what describes its forms; of a long one the beginning.
     """
 
     name: str
@@ -215,7 +219,7 @@ class SchemaView:
                 continue
             seen.add(path)
             own = schema.get("description")
-            said = own if isinstance(own, str) and own.strip() else said
+            said = own[:MOST_SAID] if isinstance(own, str) and own.strip() else said
             nodes.append(Node(path, schema, said))
             inner = [
                 (place, one, "" if len(place) > 1 and place[-2] == "properties" else said, depth + 1)
@@ -276,9 +280,9 @@ def _is_text(value: Any) -> bool:
 def _said(schema: Mapping[str, Any], forms: Sequence[Form]) -> str:
     own = schema.get("description")
     if isinstance(own, str) and own.strip():
-        return own
+        return own[:MOST_SAID]
     texts = [form.schema.get("description") for form in forms]
-    return " ".join(text for text in texts if isinstance(text, str))
+    return " ".join(text[:MOST_SAID] for text in texts if isinstance(text, str))[:MOST_SAID]
 
 
 _ONE = ("additionalProperties", "items", "contains", "unevaluatedProperties", "unevaluatedItems", "not", "if", "then",

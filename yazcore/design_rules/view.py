@@ -27,10 +27,10 @@ _FEWEST = 3
 
 _PARAMETERS = re.compile(
     r"^[ \t]*(?:args|arguments|param(?:eter)?s|inputs?)[ \t]*:[ \t]*$"
-    r".*?(?=^\s*(?:returns?|examples?|notes?|raises)\b|\Z)",
+    r".*?(?=^[ \t]*(?:returns?|examples?|notes?|raises)\b|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
-_RETURNS = re.compile(r"^[ \t]*returns?[ \t]*:(.*?)(?=^\s*(?:examples?|notes?|raises)\b|\Z)", re.I | re.M | re.S)
+_RETURNS = re.compile(r"^[ \t]*returns?[ \t]*:(.*?)(?=^[ \t]*(?:examples?|notes?|raises)\b|\Z)", re.I | re.M | re.S)
 _ERROR_RESPONSES = re.compile(r"(?:^|\n)#* ?error (?:responses|codes)\b.*\Z", re.IGNORECASE | re.DOTALL)
 _ONLY_OF_SUCCESS = re.compile(r"\b(?:success|succeed|error|fail|ok|result|response|confirmation|json|string|text)\w*")
 

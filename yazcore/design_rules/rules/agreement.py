@@ -234,13 +234,16 @@ def _unknown_tool(one: ToolView, view: View) -> str | None:
     """A name in the text with the server's own prefix that no tool, argument or value has."""
     if not view.prefix:
         return None
-    for found in _IDENTIFIER.finditer(one.tool.description[:6_000]):
-        name = found[0]
-        if tokens(name)[0] == view.prefix and name not in view.by_name and len(tokens(name)) > 1:
-            known = {known for each in one.input.parameters for known in (each.name, *each.values)}
-            if name not in known:
-                return name
-    return None
+    named = [found[0] for found in _IDENTIFIER.finditer(one.tool.description[:6_000])]
+    unknown = [
+        name
+        for name in named
+        if tokens(name)[0] == view.prefix and name not in view.by_name and len(tokens(name)) > 1
+    ]
+    if not unknown:
+        return None
+    known = {known for each in one.input.parameters for known in (each.name, *each.values)}
+    return next((name for name in unknown if name not in known), None)
 
 
 RULES = (in_the_schema, consistent, agrees)

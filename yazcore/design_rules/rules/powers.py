@@ -62,7 +62,7 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
             name in ("code", "source", "source_code", "snippet", "function", "js", "program")
             and (
                 _LANGUAGES.search(text)
-                or re.search(r"\b(?:code|function|snippet|program)\b.*\b(?:run|execut|evaluat)", text, re.I)
+                or re.search(r"\b(?:code|function|snippet|program)\b[^\n]{0,200}?\b(?:run|execut|evaluat)", text, re.I)
                 or one.verb in ("run", "execute", "exec", "eval", "evaluate")
             )
             and _CODE_OF.search(each.said) is None
@@ -203,7 +203,7 @@ _LIFECYCLE = tuple(
 )
 """Pairs and steps of one decision: not several effects that a permission could tell apart."""
 _ACTIONS_LISTED = re.compile(r"\bactions?\b[^:\n]{0,40}:\s*(.{5,400})", re.I | re.S)
-_BULLET = re.compile(r"^\s*[-*•]\s*['\"`]?([a-z][a-z_-]{2,30})['\"`]?\s*(?::|-|–|\()", re.M)
+_BULLET = re.compile(r"^[ \t]*[-*•][ \t]*['\"`]?([a-z][a-z_-]{2,30})['\"`]?[ \t]*(?::|-|–|\()", re.M)
 
 
 def _modes(one: ToolView) -> Iterator[tuple[Parameter, tuple[str, ...]]]:
