@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.manifest.archived import wheel
 from tests.testing.projects import CODE, CONTRACT, ECHO, installed, package, pyproject
 from yazcore.check import Report, check_target
+from yazcore.design_rules.plugins import plugin_surface
 from yazcore.violations import Violation, YazError
 
 ENTRY = 'demo = "yaz_plugin_demo:manifest.json"\n'
@@ -356,6 +358,23 @@ def test_a_waiver_answers_a_finding_and_one_that_answers_none_is_one(tmp_path: P
     assert ("W1", "waivers.toml") in found(report)
     assert [(one.rule, reason) for one, reason in report.waived] == [("G27", "It is a test.")]
     assert "G27" not in {rule for rule, _ in found(report)}
+
+
+@pytest.mark.parametrize("rule", ["G26", "G33"])
+def test_a_waiver_of_what_a_release_before_shows_is_unused_only_beside_one(tmp_path: Path, rule: str) -> None:
+    where = package(tmp_path)
+    waiver = f'[[waiver]]\nrule = "{rule}"\nsubject = "tools/echo"\nreason = "It is a test."\n'
+    (where / "waivers.toml").write_text(waiver)
+    assert ("W1", "waivers.toml") not in found(check_target(where, CONTRACT))
+    same = plugin_surface(json.loads((where / "manifest.json").read_text()), {}, CONTRACT)
+    assert ("W1", "waivers.toml") in found(check_target(where, CONTRACT, before=same))
+
+
+def test_a_waiver_of_what_only_code_tells_is_unused_only_where_it_was_asked(tmp_path: Path) -> None:
+    where = package(tmp_path)
+    (where / "waivers.toml").write_text('[[waiver]]\nrule = "G57b"\nsubject = "a/b"\nreason = "It is a test."\n')
+    assert ("W1", "waivers.toml") not in found(check_target(where, CONTRACT, static=True))
+    assert ("W1", "waivers.toml") in found(check_target(where, CONTRACT))
 
 
 def test_a_refused_manifest_is_judged_too(tmp_path: Path) -> None:

@@ -260,7 +260,10 @@ def test_nothing_that_json_can_hold_raises(document: dict[str, Any]) -> None:
         (b"a = " + b"[" * 5_000, "it n"),
         (b"waiver = 3", "waiver is no list"),
         (b"[[waiver]]\nrule = 3", '"rule" is missing, or is no text'),
-        (b'[[waiver]]\nrule = "G0"\nsubject = "tools/a"\nreason = "It is a test."', '"G0" is no rule'),
+        (b'[[waiver]]\nrule = "G0"\nsubject = "tools/a"\nreason = "It is a test."', '"G0" is no rule that finds'),
+        (b'[[waiver]]\nrule = "G99"\nsubject = "tools/a"\nreason = "It is a test."', "did you mean"),
+        (b'[[waiver]]\nrule = "G7"\nsubject = "tools/a"\nreason = "It is a test."', '"G7" is no rule that finds'),
+        (b'[[waiver]]\nrule = "G77"\nsubject = "tools/a"\nreason = "It is a test."', '"G77" is a question for the'),
         (b'[[waiver]]\nrule = "G1"\nsubject = "a"\nreason = "It is a test."', '"a" names nothing'),
         (b'[[waiver]]\nrule = "G1"\nsubject = "tools/a"\nreason = "Because."', "its reason must say why"),
         (b'[[waiver]]\nrule = "G1"\nsubject = "tools/a"\nreason = "It is a test."\nwhen = "now"', 'unknown key "when"'),
@@ -268,7 +271,7 @@ def test_nothing_that_json_can_hold_raises(document: dict[str, Any]) -> None:
     ],
 )
 def test_a_waiver_that_says_nothing_waives_nothing(data: bytes, fault: str) -> None:
-    waivers = read_waivers(data)
+    waivers = read_waivers(data, RULES)
     assert waivers.entries == ()
     assert fault in waivers.faults[0]
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import attrs
+
 from yazcore.design_rules.surface import FALLBACK, Asked, Note, Prompt, Resource, Surface, Tool
 from yazcore.manifest.places import Path
 from yazcore.violations import YazError
@@ -21,8 +23,8 @@ MOST_BYTES = 64 * 1024 * 1024
 MOST_ENTRIES = 20_000
 """The most tools, resources and prompts of one document."""
 
-Texts = Callable[[Mapping[str, Any]], Mapping[str, str]]
-"""What gives an entry's description by locale."""
+Texts = Callable[[Mapping[str, Any], str], Mapping[str, str]]
+"""What gives an entry's `description` or `name` by locale."""
 
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 
@@ -68,7 +70,23 @@ def read(document: Any, kind: str | None = None) -> Surface:
         raise YazError("listing-unreadable", f"this is no list of tools: it holds none of {', '.join(_LISTS)}", _FIX)
     said = document.get("kind") if kind is None and isinstance(document, Mapping) else kind
     asked = asks(document.get("capabilities")) if isinstance(document, Mapping) else ()
-    return surface_of(found, is_plugin=said == "plugin", texts=_inline, asks=asked)
+    ids = document.get("scopesWithIds") if isinstance(document, Mapping) else None
+    scopes = frozenset(filter(_is_text, ids)) if isinstance(ids, list) else frozenset()
+    surface = surface_of(
+        found, is_plugin=said == "plugin", texts=_inline, asks=asked, scopes_with_ids=scopes
+    )  # fmt: skip
+    return attrs.evolve(surface, resources=tuple(_as_paged(one, document) for one in surface.resources))
+
+
+def _as_paged(found: Resource, document: Any) -> Resource:
+    """A resource with the cache scope of the page that it stands in, where it has none of its own (MCP 2026-07-28)."""
+    page = document
+    for part in found.path[:-2]:
+        page = page[part]
+    scope = page.get("cacheScope") if isinstance(page, Mapping) else None
+    if found.cache_scope is not None or not isinstance(scope, str):
+        return found
+    return attrs.evolve(found, cache_scope=scope, cache_path=(*found.path[:-2], "cacheScope"))
 
 
 def _entries(document: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
@@ -96,7 +114,10 @@ def _has_list(document: Any) -> bool:
     return isinstance(document, Mapping) and any(isinstance(document.get(key), list) for key in _LISTS)
 
 
-def _inline(entry: Mapping[str, Any]) -> Mapping[str, str]:
+def _inline(entry: Mapping[str, Any], what: str) -> Mapping[str, str]:
+    if what == "name":
+        title = entry.get(_title_key(entry))
+        return {FALLBACK: title} if isinstance(title, str) else {}
     texts = entry.get("texts")
     said = {str(key): text for key, text in texts.items() if _is_text(text)} if isinstance(texts, Mapping) else {}
     if _is_text(entry.get("description")):
@@ -144,7 +165,7 @@ def _tool(path: Path, entry: Mapping[str, Any], texts: Texts) -> Tool:
         **_common(path, entry, texts, "name"),
         input_schema=entry.get("inputSchema"),
         output_schema=entry.get("outputSchema"),
-        notes=_notes(entry.get("params")),
+        notes=_notes((*path, "params"), entry.get("params")),
         posture=_text(entry.get("posture")),
         approval=_text(entry.get("approval")),
         hints=_truths(entry.get("annotations")),
@@ -162,14 +183,15 @@ def _resource(path: Path, entry: Mapping[str, Any], texts: Texts) -> Resource:
         is_template=is_template,
         title=_text(entry.get("name")) or "",
         mime_type=_text(entry.get("mimeType")),
-        variables=_notes(entry.get("variables")),
+        variables=_notes((*path, "variables"), entry.get("variables")),
         cache_scope=_text(scope),
+        cache_path=(*path, "cache", "scope") if isinstance(cache, Mapping) else (*path, "cacheScope"),
         completes=completes if isinstance(completes, bool) else None,
     )
 
 
 def _prompt(path: Path, entry: Mapping[str, Any], texts: Texts) -> Prompt:
-    return Prompt(**_common(path, entry, texts, "name"), arguments=_notes(entry.get("arguments")))
+    return Prompt(**_common(path, entry, texts, "name"), arguments=_notes((*path, "arguments"), entry.get("arguments")))
 
 
 def _common(path: Path, entry: Mapping[str, Any], texts: Texts, name: str) -> dict[str, Any]:
@@ -178,10 +200,17 @@ def _common(path: Path, entry: Mapping[str, Any], texts: Texts, name: str) -> di
         "name": _text(entry.get(name)) or "",
         "path": path,
         "text_path": (*path, "descriptionKey" if has_key else "description"),
-        "texts": texts(entry),
+        "texts": texts(entry, "description"),
+        "titles": texts(entry, "name"),
+        "title_path": (*path, "nameKey" if "nameKey" in entry else _title_key(entry)),
         "scope": _text(entry.get("scope")),
         "permissions": _permissions(entry.get("permission")),
     }
+
+
+def _title_key(entry: Mapping[str, Any]) -> str:
+    """The key of what people read; a resource's `name` is none that anything is called by."""
+    return "title" if "title" in entry or not {"uri", "uriTemplate"} & entry.keys() else "name"
 
 
 def _permissions(value: Any) -> tuple[str, ...]:
@@ -190,15 +219,17 @@ def _permissions(value: Any) -> tuple[str, ...]:
     return (value,) if _is_text(value) and value else ()
 
 
-def _notes(value: Any) -> tuple[Note, ...]:
-    entries = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+def _notes(path: Path, value: Any) -> tuple[Note, ...]:
+    entries = enumerate(value) if isinstance(value, list) else ()
     return tuple(
         Note(
             name=_text(one.get("name")) or "",
+            path=(*path, index),
             text=_text(one.get("note")) or _text(one.get("description")) or "",
             values=tuple(filter(_is_text, one["values"])) if isinstance(one.get("values"), list) else (),
         )
-        for one in entries
+        for index, one in entries
+        if isinstance(one, Mapping)
     )
 
 

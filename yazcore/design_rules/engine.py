@@ -90,9 +90,10 @@ def judge(view: View, selection: Selection, *, waivers: Waivers | None = None, t
     waivers = waivers if waivers is not None else Waivers()
     answered = [(hit, waivers.answering(hit.rule.id, hit.found.subject)) for hit in found]
     place = _Places(text if found else None)
+    ran = {one.id for one in running if view.has(one.needs)}
     own = [
         _own_finding(rule_id, message)
-        for rule_id, message in waivers.findings({one for _, one in answered if one}, {one.id for one in running})
+        for rule_id, message in waivers.findings({one for _, one in answered if one}, ran)
         if rule_id in selection.own
     ]
     return Outcome(

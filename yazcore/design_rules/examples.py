@@ -44,6 +44,17 @@ def resources(*entries: Mapping[str, Any], **more: Any) -> Document:
     return {"resources": list(entries), **more}
 
 
+def prompt(name: str, text: str, arguments: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """A prompt, with its arguments and what is said of each."""
+    noted = [{"name": one, "description": said} for one, said in arguments]
+    return {"name": name, "description": text, "arguments": noted}
+
+
+def prompts(*entries: Mapping[str, Any], **more: Any) -> Document:
+    """A server with these prompts."""
+    return {"prompts": list(entries), **more}
+
+
 def view_of(document: Document) -> View:
     """The view of an example: its surface, and where it says so the one `before` it and the reviewer's `record`."""
     before, record = document.get("before"), document.get("record")

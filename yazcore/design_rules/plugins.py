@@ -61,7 +61,7 @@ def case_of(
     if surface is None:
         return None
     record = read_record(beside[REVIEW_FILE]) if REVIEW_FILE in beside else MISSING
-    waivers = read_waivers(beside[WAIVERS_FILE]) if WAIVERS_FILE in beside else Waivers()
+    waivers = read_waivers(beside[WAIVERS_FILE], RULES) if WAIVERS_FILE in beside else Waivers()
     return Case(view=View(surface, before, record), waivers=waivers, text=reading.text)
 
 
@@ -93,8 +93,8 @@ def plugin_surface(
         if isinstance(entries, list):
             found[key] = [(("provides", key, index), entry) for index, entry in enumerate(entries)]
 
-    def said(entry: Mapping[str, Any]) -> Mapping[str, str]:
-        key = entry.get("descriptionKey")
+    def said(entry: Mapping[str, Any], what: str) -> Mapping[str, str]:
+        key = entry.get(f"{what}Key")
         return {locale: by_key[key] for locale, by_key in texts.items() if isinstance(key, str) and key in by_key}
 
     surface = surface_of(
@@ -108,4 +108,4 @@ def plugin_surface(
     if completes is None:
         return surface
     resources = (attrs.evolve(one, completes=completes.get(one.name)) for one in surface.resources)
-    return attrs.evolve(surface, resources=tuple(resources))
+    return attrs.evolve(surface, resources=tuple(resources), was_asked=True)

@@ -22,6 +22,9 @@ Severity = Literal["error", "suspicion", "question"]
 * `question`: it is right less often, so it is no finding: `yaz check --review` shows it to the reviewer.
 """
 
+Need = Literal["before", "completes", "record"]
+"""What some rules hold a surface against: the release before, what its code completes, the reviewer's record."""
+
 Document = Mapping[str, Any]
 Check = Callable[["View"], Iterator["Found"]]
 
@@ -47,6 +50,7 @@ class Rule:
     * `good`, `bad`: two surfaces as documents (`documents.read`), of which the second breaks the rule at the pointers
       in `at`, and the first nowhere. They are its tests, and its part of the documentation.
     * `unsure`: of a question, why a program cannot decide it.
+    * `needs`: without what it finds nothing, whatever the surface is.
     """
 
     id: str
@@ -58,6 +62,7 @@ class Rule:
     bad: Document = attrs.field(repr=False)
     at: tuple[str, ...]
     unsure: str = ""
+    needs: Need | None = None
     check: Check = attrs.field(repr=False)
 
     @property
@@ -75,14 +80,15 @@ def number_of(rule_id: str) -> int:
 
 def rule(
     rule_id: str, severity: Severity, title: str, *, change: str, good: Document, bad: Document, at: Sequence[str],
-    unsure: str = "",
+    unsure: str = "", needs: Need | None = None,
 ) -> Callable[[Check], Rule]:  # fmt: skip
     """Make a rule of a function; the function's docstring is the reason."""
 
     def made(check: Check) -> Rule:
         return Rule(
             id=rule_id, severity=severity, title=title, reason=" ".join((check.__doc__ or "").split()), change=change,
-            good=good, bad=bad, at=tuple(at), unsure=unsure, check=check,
+            good=good, bad=bad, at=tuple(at), unsure=unsure, needs=needs,
+            check=check,
         )  # fmt: skip
 
     return made

@@ -21,9 +21,11 @@ Kind = Literal["plugin", "server"]
 
 @attrs.frozen(kw_only=True)
 class Note:
-    """What is said of a parameter, a template's variable or a prompt's argument, beside any schema."""
+    """What is said of a parameter, a template's variable or a prompt's argument, beside any schema; `path` is where
+    that stands."""
 
     name: str
+    path: Path = ()
     text: str = ""
     values: tuple[str, ...] = ()
 
@@ -33,7 +35,8 @@ class Entry:
     """What tools, resources and prompts have in common.
 
     * `path`: where it stands in the document it was read from; `text_path`: where its description does.
-    * `texts`: the description by locale; `description` is the one that is judged.
+    * `texts`: the description by locale; `description` is the one that is judged. `titles`: what people read as its
+      name, by locale; `title_path`: where that stands.
     * `permissions`, `scope`: what a caller needs. A server's listing says nothing of them.
     """
 
@@ -41,6 +44,8 @@ class Entry:
     path: Path
     text_path: Path
     texts: Mapping[str, str] = attrs.field(factory=dict)
+    titles: Mapping[str, str] = attrs.field(factory=dict)
+    title_path: Path = ()
     scope: str | None = None
     permissions: tuple[str, ...] = ()
 
@@ -50,6 +55,11 @@ class Entry:
         return self.texts.get(FALLBACK, "")
 
     section: ClassVar[str]
+
+    @property
+    def noted(self) -> tuple[Note, ...]:
+        """What is said of its parameters, variables or arguments."""
+        return ()
 
     @property
     def subject(self) -> str:
@@ -70,6 +80,11 @@ class Tool(Entry):
     approval: str | None = None
     hints: Mapping[str, bool] = attrs.field(factory=dict)
     effect: Mapping[str, bool] = attrs.field(factory=dict)
+
+    @property
+    def noted(self) -> tuple[Note, ...]:
+        """What is said of its parameters beside their schema."""
+        return self.notes
 
     @property
     def reads(self) -> bool | None:
@@ -98,7 +113,8 @@ class Tool(Entry):
 class Resource(Entry):
     """A resource: `name` is its URI, or its template where `is_template`.
 
-    `completes` is whether its code proposes values for the template's variables; None where no code was asked.
+    `cache_scope` is its own, else its page's, and stands at `cache_path`. `completes` is whether its code proposes
+    values for the template's variables; None where no code was asked.
     """
 
     section = "resources"
@@ -108,7 +124,13 @@ class Resource(Entry):
     mime_type: str | None = None
     variables: tuple[Note, ...] = ()
     cache_scope: str | None = None
+    cache_path: Path = ()
     completes: bool | None = None
+
+    @property
+    def noted(self) -> tuple[Note, ...]:
+        """What is said of its template's variables."""
+        return self.variables
 
     @property
     def address_path(self) -> Path:
@@ -123,6 +145,11 @@ class Prompt(Entry):
     section = "prompts"
 
     arguments: tuple[Note, ...] = ()
+
+    @property
+    def noted(self) -> tuple[Note, ...]:
+        """What is said of its arguments."""
+        return self.arguments
 
 
 @attrs.frozen(kw_only=True)
@@ -144,6 +171,7 @@ class Surface:
     * `broken`: entries that are no objects, by path.
     * `asks`: a plugin's capabilities; `has_commands`: whether people can run commands of it.
     * `scopes_with_ids`: the scopes in which a caller is allowed one thing and not another.
+    * `was_asked`: whether its code was asked what it completes.
     """
 
     kind: Kind
@@ -154,6 +182,7 @@ class Surface:
     asks: tuple[Asked, ...] = ()
     has_commands: bool = False
     scopes_with_ids: frozenset[str] = frozenset()
+    was_asked: bool = False
 
     @property
     def is_empty(self) -> bool:

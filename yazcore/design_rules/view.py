@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
 
+from yazcore.design_rules.languages import which_are_english
 from yazcore.design_rules.schemas import SchemaView
-from yazcore.design_rules.surface import Surface, Tool
+from yazcore.design_rules.surface import Entry, Surface, Tool
 from yazcore.design_rules.words import CHANGING, READING, VERBS, sentences, stem, stems, tokens, words
+from yazcore.manifest.places import Path
 
 if TYPE_CHECKING:
     from yazcore.design_rules.record import Record
+    from yazcore.design_rules.rule import Need
 
 SHARE_OF_BOILERPLATE = 0.25
 """A sentence that stands in so many of a server's descriptions says nothing about one tool."""
@@ -123,11 +126,33 @@ class View:
     before: Surface | None = None
     record: Record | None = None
 
+    def has(self, need: Need | None) -> bool:
+        """Whether there is what a rule needs to find anything."""
+        if need is None:
+            return True
+        return self.surface.was_asked if need == "completes" else getattr(self, need) is not None
+
     @cached_property
     def tools(self) -> tuple[ToolView, ...]:
         """The tools, in the surface's order."""
         common = _boilerplate([tool.description for tool in self.surface.tools])
         return tuple(ToolView(tool, self.prefix, common) for tool in self.surface.tools)
+
+    @cached_property
+    def in_english(self) -> tuple[ToolView, ...]:
+        """The tools whose texts are in English: those whose wording can be judged."""
+        return tuple(one for one in self.tools if self.is_in_english(one.tool))
+
+    def is_in_english(self, entry: Entry) -> bool:
+        """Whether the text of an entry of the surface is in English."""
+        return entry.path not in self.foreign
+
+    @cached_property
+    def foreign(self) -> Mapping[Path, Entry]:
+        """The entries whose texts are in another language, by place."""
+        entries = [entry for entry in self.surface.entries if entry.description.strip()]
+        english = which_are_english(entry.description for entry in entries)
+        return {entry.path: entry for entry, is_so in zip(entries, english, strict=True) if not is_so}
 
     @cached_property
     def prefix(self) -> str:

@@ -12,13 +12,13 @@ A waiver names one rule and one thing, and says why: a reason of a word answers 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from yazcore.design_rules.rule import ID
-from yazcore.manifest.words import is_printable, quoted, shortened
+from yazcore.design_rules.rule import Rule, Severity
+from yazcore.manifest.words import is_printable, nearest, quoted, shortened
 
 MOST_BYTES = 64 * 1024
 """The largest such file, in bytes."""
@@ -64,8 +64,10 @@ class Waivers:
                 yield UNUSED, f"no finding of {one.rule} about {quoted(one.subject)} needs its waiver"
 
 
-def read_waivers(data: bytes) -> Waivers:
-    """The waivers in a file's bytes. Never raises: what is wrong is a fault, and waives nothing."""
+def read_waivers(data: bytes, rules: Iterable[Rule]) -> Waivers:
+    """The waivers in a file's bytes, of findings of these rules. Never raises: what is wrong is a fault, and waives
+    nothing."""
+    known = {one.id: one.severity for one in rules}
     document = toml_of(data, MOST_BYTES)
     if isinstance(document, str):
         return Waivers(faults=(document,))
@@ -75,7 +77,7 @@ def read_waivers(data: bytes) -> Waivers:
         return Waivers(faults=(*faults, "waiver is no list: begin each one with [[waiver]]"))
     good: list[Waiver] = []
     for number, entry in enumerate(entries, 1):
-        fault = _fault_of(entry)
+        fault = _fault_of(entry, known)
         if fault is None and any((one.rule, one.subject) == (entry["rule"], entry["subject"]) for one in good):
             fault = "it answers what an earlier one answers"
         if fault is None:
@@ -99,11 +101,16 @@ def toml_of(data: bytes, most: int) -> dict[str, Any] | str:
         return f"it is not TOML: {shortened(str(error))}"
 
 
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = nearest(word, known)
+    return "yaz check prints the id in brackets" if near is None else f"did you mean {quoted(near)}?"
+
+
 def _unsafe(text: str) -> bool:
     return not is_printable(" ".join(text.split()))
 
 
-def _fault_of(entry: Any) -> str | None:
+def _fault_of(entry: Any, known: Mapping[str, Severity]) -> str | None:
     if not isinstance(entry, dict):
         return "it is no table"
     for key in ("rule", "subject", "reason"):
@@ -111,8 +118,12 @@ def _fault_of(entry: Any) -> str | None:
             return f"{quoted(key)} is missing, or is no text"
     if unknown := [key for key in entry if key not in ("rule", "subject", "reason")]:
         return f"unknown key {quoted(unknown[0])}"
-    if ID.fullmatch(entry["rule"]) is None:
-        return f"{quoted(entry['rule'])} is no rule"
+    severity = known.get(entry["rule"])
+    if severity is None:
+        waivable = sorted(one for one, how in known.items() if how != "question")
+        return f"{quoted(entry['rule'])} is no rule that finds anything; {_nearest(entry['rule'], waivable)}"
+    if severity == "question":
+        return f"{quoted(entry['rule'])} is a question for the reviewer, which has no findings to waive"
     if "/" not in entry["subject"] and entry["subject"] != "surface":
         return f"{quoted(entry['subject'])} names nothing: write it as the finding does, as in tools/NAME"
     reason = entry["reason"]

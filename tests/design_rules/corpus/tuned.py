@@ -660,4 +660,42 @@ ADMIN = server(
     ),
 )
 
-SERVERS = (ADMIN, FILES, REPOSITORIES, DATABASE, BROWSER, CHAT, NOTES, OURS)
+BILLING = server(
+    "billing",
+    t(
+        "billing_gateway",
+        "Reaches the billing system, below /v2, for whatever no other tool does; gives status and answer as they are.",
+        {"method": s("As in GET"), "path": s("Below /v2"), "body": s("JSON")},
+        req="method path",
+        breaks="G20",
+    ),
+    t(
+        "billing_rest",
+        "Gives what an address of the billing system answers, as JSON, without the headers.",
+        {"method": one_of("GET", "POST", "DELETE", said="The method"), "url": s("An address below /v2", format="uri")},
+        req="method url",
+        breaks="G20 G12 G21",
+    ),
+    t(
+        "invoice_backend",
+        "Works on invoices by the routes of the old system; its manual lists them.",
+        {"verb": one_of("get", "put", "delete"), "endpoint": s("Such as /invoices/17"), "payload": s("JSON")},
+        req="verb endpoint",
+        breaks="G20 G12 G21",
+    ),
+    t(
+        "create_webhook",
+        "Has each new invoice reported to an address of yours, which must answer within five seconds.",
+        {"url": s("https only", format="uri"), "method": one_of("POST", "PUT")},
+        req="url",
+    ),
+    t(
+        "read_page_of_manual",
+        "Reads a page of the manual by its path in the table of contents, as text without pictures.",
+        {"path": s("As list_manual gives it")},
+        req="path",
+        hint=True,
+    ),
+)
+
+SERVERS = (ADMIN, BILLING, FILES, REPOSITORIES, DATABASE, BROWSER, CHAT, NOTES, OURS)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from yazcore.design_rules.examples import resource, resources
 from yazcore.design_rules.rule import Found, found_in, rule
@@ -73,19 +74,38 @@ def names_a_thing(view: View) -> Iterator[Found]:
                 break
 
 
+_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|\{)[^\s<>]+\Z")
+
+
 @rule(
-    "G55", "error", "What has variables is a template, and a template has variables",
-    change="write it as RFC 6570 has it: {name}, closed, with a name of letters, digits and _",
+    "G55", "error", "A resource has a URI of its own; what has variables is a template, and a template has variables",
+    change="write a URI as in runbook://payments/timeout, a template as RFC 6570 has it: {name}, closed; each once",
     good=resources(resource("runbook://{service}/{failure}", _TEXT, variables=_NOTED)),
     bad=resources(
         resource("runbook://{service", "A runbook."), {"uri": "runbook://{service}/x", "description": "A runbook."},
         {"uriTemplate": "runbook://payments", "description": "The runbooks of payments."},
+        resource("", "A runbook."), resource("payments runbook", "A runbook."),
+        resource("runbook://refunds", "A runbook."), resource("runbook://refunds", "Another one."),
     ),
-    at=["/resources/0/uriTemplate", "/resources/1/uri", "/resources/2/uriTemplate"],
+    at=[
+        "/resources/0/uriTemplate", "/resources/1/uri", "/resources/2/uriTemplate", "/resources/3/uri",
+        "/resources/4/uri", "/resources/6/uri",
+    ],
 )  # fmt: skip
 def is_a_template(view: View) -> Iterator[Found]:
-    """Only what parses can be expanded by a host; braces in a plain URI are sent as they are."""
+    """A resource is asked for by its URI and by nothing else: one that two have, or that is none, reaches one of them
+    or nobody. Only a template that parses can be expanded; braces in a plain URI are sent as they are."""
+    seen: set[str] = set()
     for found in view.surface.resources:
+        if not found.name:
+            yield found_in(found, found.address_path, "the resource has no URI")
+            continue
+        if found.name in seen:
+            yield found_in(found, found.address_path, f"{quoted(found.name)} is the URI of an earlier one")
+        seen.add(found.name)
+        if _ADDRESS.match(found.name) is None:
+            yield found_in(found, found.address_path, f"{quoted(found.name)} is no URI: no scheme, or spaces")
+            continue
         names = variables_of(found.name)
         if found.is_template and names is None:
             yield found_in(found, found.address_path, f"{quoted(found.name)} is no template")
@@ -126,7 +146,7 @@ def explains_variables(view: View) -> Iterator[Found]:
             for name in (variables_of(found.name) or () if found.is_template else ())
             if name not in noted and not {stem(word) for word in tokens(name)} & said
         ]
-        if unsaid:
+        if unsaid and view.is_in_english(found):
             yield found_in(found, found.address_path, f"nothing says what may stand for {listed(unsaid, 5)}")
 
 
@@ -136,6 +156,7 @@ def explains_variables(view: View) -> Iterator[Found]:
     good=resources(resource("runbook://{service}/{failure}", _TEXT, variables=_NOTED, completes=True)),
     bad=resources(resource("runbook://{service}/{failure}", _TEXT, variables=_NOTED, completes=False)),
     at=["/resources/0/uriTemplate"],
+    needs="completes",
 )  # fmt: skip
 def completes_variables(view: View) -> Iterator[Found]:
     """A host that can ask for values builds URIs that exist; one that cannot tries."""
@@ -220,26 +241,46 @@ _OWNERS = word_set(
 )  # fmt: skip
 
 
+_TICKETS = {**resource("yaz://desk/{projectId}/tickets", "The tickets."), "scope": "project", "permission": "desk:read"}
+_PLUGIN: Mapping[str, Any] = {"kind": "plugin", "scopesWithIds": ["project"]}
+
+
 @rule(
-    "G70", "error", "What differs between callers is private",
+    "G70", "error", "What callers are allowed one by one is private",
     change='set the cache\'s scope to "private"',
-    good=resources(resource("desk://{tenant}/tickets", "The tickets of a tenant.", cache={"scope": "private"})),
-    bad=resources(resource("desk://{tenant}/tickets", "The tickets of a tenant.", cache={"scope": "public"})),
+    good=resources({**_TICKETS, "cache": {"scope": "private"}}, **_PLUGIN),
+    bad=resources({**_TICKETS, "cache": {"scope": "public"}}, **_PLUGIN),
     at=["/resources/0/cache/scope"],
 )  # fmt: skip
 def private(view: View) -> Iterator[Found]:
     """A shared cache between two tenants answers the second with what belongs to the first."""
     for found in view.surface.resources:
-        if found.cache_scope != "public":
+        if found.cache_scope == "public" and found.scope in view.surface.scopes_with_ids:
+            message = f"a caller is allowed it by its {quoted(found.scope or '')}, and it is called public"
+            yield found_in(found, found.cache_path, message)
+
+
+@rule(
+    "G70b", "suspicion", "What is named for its owner is private",
+    change='set the cache\'s scope to "private", unless everybody may read what belongs to anyone',
+    good=resources(resource("desk://{tenant}/tickets", "The tickets of a tenant.", cache={"scope": "private"})),
+    bad=resources(
+        resource("desk://{tenant}/tickets", "The tickets of a tenant.", cache={"scope": "public"}),
+        resource("desk://user/{user_name}", "A user."), cacheScope="public",
+    ),
+    at=["/resources/0/cache/scope", "/cacheScope"],
+)  # fmt: skip
+def not_for_all(view: View) -> Iterator[Found]:
+    """Whose a thing is, its URI often says; what belongs to one is seldom meant for the cache of another."""
+    for found in view.surface.resources:
+        if found.cache_scope != "public" or found.scope in view.surface.scopes_with_ids:
             continue
-        owners = {word for name in variables_of(found.name) or () for word in tokens(name)} & _OWNERS
-        if found.scope in view.surface.scopes_with_ids or owners:
-            whose = quoted(min(owners)) if owners else f"the scope {quoted(found.scope or '')}"
-            yield found_in(found, (*found.path, "cache", "scope"), f"it differs by {whose}, and is called public")
+        if owners := {word for name in variables_of(found.name) or () for word in tokens(name)} & _OWNERS:
+            yield found_in(found, found.cache_path, f"it differs by {quoted(min(owners))}, and is called public")
 
 
 RULES = (
     names_a_thing, is_a_template, says_what, explains_variables, completes_variables, no_web_address, versions,
-    no_file_paths, really_public, private,
+    no_file_paths, really_public, private, not_for_all,
 )  # fmt: skip
 """The rules of this page, in the order of the seed."""

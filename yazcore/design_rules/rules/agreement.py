@@ -93,7 +93,7 @@ def _lists_values(said: str) -> bool:
 def in_the_schema(view: View) -> Iterator[Found]:
     """Prose is read by a model and forgotten; the schema is checked by the client, the gate and the model's own
     decoder."""
-    for one in view.tools:
+    for one in view.in_english:
         for each in one.input.parameters:
             if (missing := _missing(each)) is not None:
                 what, keyword = missing
@@ -207,7 +207,7 @@ _IDENTIFIER = re.compile(r"\b[a-z][a-z0-9]*(?:[_-][a-z0-9]+){1,6}\b")
 )  # fmt: skip
 def agrees(view: View) -> Iterator[Found]:
     """Where the two differ, one caller follows the text and the other the schema, and one of them is refused."""
-    for one in view.tools:
+    for one in view.in_english:
         for each in one.input.parameters:
             if (message := _disagreement(each)) is not None:
                 yield found_in(

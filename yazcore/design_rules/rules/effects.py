@@ -162,7 +162,7 @@ _GOES_TO = word_set(
 def gives_an_address(view: View) -> Iterator[Found]:
     """The tool shows trigger and cost, the resource makes what came out addressable: then it is read when it is needed,
     and as often, without being made again."""
-    for one in view.tools:
+    for one in view.in_english:
         named = set(one.tokens)
         is_export = bool(one.tokens) and ((one.tokens[0] in _EXPORTS and len(one.tokens) > 1) or (
             one.tokens[0] in _MAKES and bool(named & (_EXPORTS | {"report"}))

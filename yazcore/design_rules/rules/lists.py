@@ -201,7 +201,7 @@ def has_a_shape(view: View) -> Iterator[Found]:
 )  # fmt: skip
 def says_if_more(view: View) -> Iterator[Found]:
     """A list that was cut and does not say so is taken for the whole truth."""
-    for one in view.tools:
+    for one in view.in_english:
         if one.output is not None and limit_of(one) is not None and lists_in_result(one) and one.reads is not False:
             names = " ".join(" ".join(tokens(each.name)) for each in one.output.arguments)
             if not _MORE.search(names) and not _MORE.search(one.text):
@@ -218,7 +218,7 @@ def says_if_more(view: View) -> Iterator[Found]:
 )  # fmt: skip
 def tells_if_more(view: View) -> Iterator[Found]:
     """A model that does not know the sign takes the first page for all of it."""
-    for one in view.tools:
+    for one in view.in_english:
         if one.output is None and limit_of(one) is not None and sounds_like_a_list(one) and not _MORE.search(one.text):
             yield found_in(one.tool, one.tool.text_path, "it takes a limit, and does not say how a cut answer is told")
 

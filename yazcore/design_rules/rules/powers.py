@@ -70,6 +70,9 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
             return "takes code to be run"
         if name in ("action", "method", "operation", "endpoint") and _has_free_object(one, each):
             return "takes the name of any operation, beside a free object"
+    is_route = name in _ROUTES and _takes_any(each) and one.verb not in _KEEPS
+    if is_route and any(map(_is_http_method, one.input.arguments)):
+        return "takes any address of a backend, beside the method of the request"
     if "array" in each.types and name == "pipeline" and _LANGUAGES.search(f"{text} {' '.join(one.tokens)}"):
         return "takes a query in a backend's own language"
     if (
@@ -79,6 +82,23 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
     ):
         return "takes a command line"
     return None
+
+
+_ROUTES = word_set("path url uri endpoint route resource api_path request_path")
+_METHODS = word_set("get head post put patch delete options")
+_KEEPS = word_set("create update add register set configure edit save")
+"""Verbs of tools that keep an address for later, such as one of a webhook, and send nothing there now."""
+
+
+def _takes_any(each: Parameter) -> bool:
+    return any("string" in form.types and not {"enum", "const", "pattern"} & form.schema.keys() for form in each.forms)
+
+
+def _is_http_method(each: Parameter) -> bool:
+    name = "_".join(tokens(each.name))
+    values = {value.lower() for value in each.values}
+    says_any = values <= _METHODS if values else _is_text(each)
+    return says_any and name in ("method", "http_method", "verb", "http_verb")
 
 
 def _has_free_object(one: ToolView, but: Parameter) -> bool:
@@ -213,6 +233,8 @@ def _modes(one: ToolView) -> Iterator[tuple[Parameter, tuple[str, ...]]]:
         if not values and "_".join(tokens(each.name)) in ("action", "operation", "op", "command") and each.is_free_text:
             values = _listed_actions(f"{each.said}\n{one.tool.description[:6_000]}")
         verbs = [value for value in values if tokens(value) and tokens(value)[0] in VERBS]
+        if _is_http_method(each) and one.verb in _KEEPS:
+            continue
         if len(values) >= 2 and 2 * len(verbs) >= len(values) and not any(set(values) <= known for known in _LIFECYCLE):
             yield each, values
 
@@ -302,7 +324,7 @@ _OPAQUE = re.compile(r"(?:^|_)(?:id|ids|uuid|guid|handle|token|hash|sha|ref)$")
 def no_raw_steps(view: View) -> Iterator[Found]:
     """Tools that hand ids to one another make the model rebuild the orchestration of today; each change behind them
     breaks it."""
-    names = {" ".join(one.tokens) for one in view.tools}
+    names = {" ".join(one.tokens) for one in view.in_english}
     for one in view.tools:
         for each in one.input.arguments:
             if (

@@ -21,7 +21,7 @@ _QUERY = {"type": "string", "maxLength": 200, "description": "Words of the ticke
 
 
 @rule(
-    "G25", "error", "A tool has a name, a description and a valid input schema",
+    "G25", "error", "A tool has a name, a description and a valid input schema, and a prompt the first two",
     change="give it what is missing; a schema is JSON Schema (2020-12) and refers only into itself",
     good=tools(tool("search_tickets", "Finds tickets by words of their title, newest first.", {"query": _QUERY})),
     bad=tools(
@@ -49,6 +49,11 @@ def whole(view: View) -> Iterator[Found]:
             continue
         for path, message in schema_problems(one.input):
             yield found_in(found, (*found.schema_path, *path), f"the input schema {message}")
+    for prompt in view.surface.prompts:
+        if not prompt.name:
+            yield found_in(prompt, (*prompt.path, "name"), "the prompt has no name")
+        if not prompt.description.strip():
+            yield found_in(prompt, prompt.text_path, "the prompt has no description")
 
 
 def schema_problems(view: SchemaView) -> Iterator[tuple[Path, str]]:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from yazcore.design_rules.examples import tool, tools
+from yazcore.design_rules.examples import prompt, prompts, tool, tools
 from yazcore.design_rules.rule import Found, found_in, rule
 from yazcore.design_rules.surface import FALLBACK
 from yazcore.design_rules.view import ToolView, View
@@ -52,6 +52,39 @@ def in_every_language(view: View) -> Iterator[Found]:
                 yield found_in(entry, entry.text_path, message)
 
 
+@rule(
+    "G25c", "suspicion", "Each argument of a prompt is explained",
+    change="say for each argument what it is for, and whether it is needed",
+    good=prompts(prompt("handover", "Writes up a shift for who comes next.", [("team", "the team that hands over")])),
+    bad=prompts(prompt("handover", "Writes up a shift for who comes next.", [("team", "")])),
+    at=["/prompts/0/arguments/0"],
+)  # fmt: skip
+def explains_arguments(view: View) -> Iterator[Found]:
+    """A person fills a prompt's form in, and sees nothing of it but names and these words."""
+    for one in view.surface.prompts:
+        for note in one.arguments:
+            if not note.text.strip():
+                yield found_in(one, note.path, f"nothing says what {quoted(note.name)} is for")
+
+
+@rule(
+    "G25d", "suspicion", "Texts are in English, so that their wording is judged",
+    change="give them in English, too; or let a person who reads the language judge them, and say so in a waiver",
+    good=tools(tool("close_ticket", _GOOD, {"key": _KEY}, ["key"])),
+    bad=tools(
+        tool("close_ticket", "Schließt einen Vorgang endgültig; er geht nicht wieder auf. Nur nach Freigabe."),
+        tool("park_ticket", "把一张工单搁置一段时间，之后可以再次打开。"),
+    ),
+    at=[""],
+)  # fmt: skip
+def in_english(view: View) -> Iterator[Found]:
+    """What is said of wording is said of English; of another language a program here knows only whether a text is
+    there, and how long it is. That nothing was found in it means nothing."""
+    if view.foreign:
+        message = f"the wording of {len(view.foreign)} texts is not judged, for they are not English: "
+        yield Found("surface", (), message + listed((entry.subject for entry in view.foreign.values()), 3))
+
+
 _CONDITIONS = alternatives(
     """
     if | when | whenever | unless | only | before | after | instead | rather | not | never | no | without |
@@ -74,7 +107,7 @@ _MARKS = re.compile(rf"\b{_CONDITIONS}\b|[(:;]|\d|\w, (?:\w+, )*(?:\w+ )?or \w",
 )  # fmt: skip
 def says_something(view: View) -> Iterator[Found]:
     """A model chooses by the text: a handful of words cannot say when, with what effect, and with what result."""
-    for one in view.tools:
+    for one in view.in_english:
         if _says_little(one, view, FEW_WORDS, 1):
             yield found_in(one.tool, one.tool.text_path, "the description is a handful of words")
 
@@ -93,7 +126,7 @@ FEW_WORDS = 7
 )  # fmt: skip
 def says_when(view: View) -> Iterator[Found]:
     """Without a condition, a limit or a result in the text, the choice is by the name alone."""
-    for one in view.tools:
+    for one in view.in_english:
         if _says_little(one, view, 16, 2):
             message = "the description names no condition, limit, exclusion or result"
             yield found_in(one.tool, one.tool.text_path, message)
@@ -123,7 +156,7 @@ def _names_another(one: ToolView, view: View) -> bool:
 def short_enough(view: View) -> Iterator[Found]:
     """Some interfaces of models refuse a description that is longer, and with it the whole list; all others pay for it
     in every conversation."""
-    for one in view.surface.tools:
+    for one in view.surface.entries:
         for locale, text in sorted(one.texts.items()):
             if len(text) > LONGEST_DESCRIPTION:
                 where = "" if locale == FALLBACK else f" in {quoted(locale)}"
@@ -166,7 +199,7 @@ def _names(text: str, other: ToolView) -> bool:
 def told_apart(view: View) -> Iterator[Found]:
     """Where two tools sound alike, a text that only says what its own does leaves the choice to chance."""
     groups: dict[tuple[str, ...], list[ToolView]] = defaultdict(list)
-    for one in view.tools:
+    for one in view.in_english:
         if one.verb is not None:
             groups[tuple(map(singular, one.objects))].append(one)
     for group in groups.values():
@@ -188,7 +221,7 @@ def told_apart(view: View) -> Iterator[Found]:
 )  # fmt: skip
 def more_than_its_name(view: View) -> Iterator[Found]:
     """The model has read the name already; to say it again costs tokens and decides nothing."""
-    for one in view.tools:
+    for one in view.in_english:
         if one.text and not _left(one):
             yield found_in(one.tool, one.tool.text_path, "the description says no more than the name")
 
@@ -203,7 +236,7 @@ def more_than_its_name(view: View) -> Iterator[Found]:
 )  # fmt: skip
 def no_paraphrase(view: View) -> Iterator[Found]:
     """What the arguments are called, and what every text of the server says, tells no tool from another."""
-    for one in view.tools:
+    for one in view.in_english:
         if one.text and not _left(one) - view.common_stems - one.parameter_stems:
             yield found_in(one.tool, one.tool.text_path, "the description is its name and its arguments in other words")
 
@@ -248,7 +281,7 @@ _EFFECT = phrases(
 )  # fmt: skip
 def names_its_effect(view: View) -> Iterator[Found]:
     """Between reading and sending lies a decision of a person; a text that hides the effect takes it away."""
-    for one in view.tools:
+    for one in view.in_english:
         declared = one.tool.destroys or one.tool.effect.get("external", False)
         strong = (one.verb in STRONG or _posts(one)) and one.tool.reads is not True
         if (strong or declared) and not _asks_back(one) and _EFFECT.search(one.tool.description[:6_000]) is None:
@@ -292,10 +325,10 @@ _DENIES = phrases(
 def drafts(view: View) -> Iterator[Found]:
     """Of two tools that differ only in whether anything happens, the harmless one must say that nothing does."""
     does = defaultdict(list)
-    for one in view.tools:
+    for one in view.in_english:
         if one.tokens and one.tokens[0] in _DOES:
             does[tuple(map(singular, one.tokens[1:]))].append(one)
-    for one in view.tools:
+    for one in view.in_english:
         others = does.get(tuple(map(singular, one.tokens[1:]))) if one.tokens and one.tokens[0] in _TRIES else None
         if others and _DENIES.search(one.tool.description[:6_000]) is None:
             message = f"the text does not say that nothing happens yet, unlike with {quoted(others[0].tool.name)}"
@@ -303,7 +336,7 @@ def drafts(view: View) -> Iterator[Found]:
 
 
 RULES = (
-    in_every_language, says_something, short_enough, says_when, told_apart, more_than_its_name, no_paraphrase,
-    names_its_effect, drafts,
+    in_every_language, explains_arguments, in_english, says_something, short_enough, says_when, told_apart,
+    more_than_its_name, no_paraphrase, names_its_effect, drafts,
 )  # fmt: skip
 """The rules of this page, in the order of the seed."""

@@ -83,6 +83,7 @@ _COUNT = tool("count_words", "Counts words.", posture="read", scope="global", pe
     good=plugin(_COUNT, record=_ANSWERED),
     bad=plugin(_COUNT, record={**_ANSWERED, "decisions": {"task-cut": "Each tool is one task."}}),
     at=[""],
+    needs="record",
 )  # fmt: skip
 def decided(view: View) -> Iterator[Found]:
     """What no program can judge, somebody must have judged, in words that the next one can read."""
@@ -97,6 +98,7 @@ def decided(view: View) -> Iterator[Found]:
     good=plugin(_COUNT, record=_ANSWERED),
     bad=plugin(_COUNT, record={**_ANSWERED, "questions": {}}),
     at=[""],
+    needs="record",
 )  # fmt: skip
 def answered(view: View) -> Iterator[Found]:
     """Design begins with who starts it, what it can do at most, what stays and what may change; endpoints come
