@@ -72,6 +72,15 @@ def test_names_carry_the_plugins_id_and_the_hosts_own_do_not() -> None:
     assert exposed("yaz", "open_project", own=True) == "open_project"
 
 
+def test_plugins_that_give_themselves_one_name_stay_apart() -> None:
+    catalogue = Catalogue()
+    for plugin_id in ("a", "b"):
+        one = plugin(plugin_id, "search")
+        catalogue.add(attrs.evolve(one, manifest=attrs.evolve(one.manifest, name="Search")))
+    found = catalogue.now.tools
+    assert {name: tool.plugin for name, tool in found.items()} == {"a__search": "a", "b__search": "b"}
+
+
 def test_a_commit_is_seen_whole_and_sorted_and_grows_the_generation() -> None:
     catalogue = Catalogue()
     before = catalogue.now

@@ -235,6 +235,15 @@ def test_an_export_is_read_as_it_is_by_whom_it_was_made_for(host: Host, mime: st
     assert fault(host, uri, reader).message == f"No such resource: {uri}"
 
 
+def test_an_export_has_an_address_of_its_own_and_the_same_bytes_each_time(host: Host) -> None:
+    first = published(host, "image/png", 2**12 + 1)
+    pages = [read(host, uri).data for uri in (first, f"{first}?page=2")]
+    second = published(host, "image/png", 3)
+    assert second != first
+    assert [read(host, uri).data for uri in (first, f"{first}?page=2")] == pages
+    assert read(host, second).data == bytes(range(256)) * 3
+
+
 def test_a_large_export_comes_in_pages_that_joined_are_the_whole(host: Host) -> None:
     uri = published(host, "image/png", 2**12 + 1)
     data, following, number = b"", uri, 0

@@ -278,6 +278,19 @@ async def test_ids_are_completed_for_whoever_may_see_them(bench: Bench) -> None:
     assert answer["result"]["completion"]["values"] == [ONE]
 
 
+async def test_an_id_that_was_proposed_is_not_thereby_allowed(bench: Bench) -> None:
+    ref = {"type": "ref/resource", "uri": "console://cluster/{clusterId}"}
+    argument = {"name": "clusterId", "value": ""}
+    sees, nobody = bench.user(("console:see", "cluster", ONE)), bench.user()
+    proposed = (await bench.ask(sees, "completion/complete", ref=ref, argument=argument))["result"]["completion"]
+    assert proposed["values"] == [ONE]
+    assert text_of(await bench.stats(sees, ONE)) == (True, HIDDEN)
+    assert bench.calls == []
+    forbidden = (await bench.ask(nobody, "completion/complete", ref=ref, argument=argument))["result"]["completion"]
+    assert forbidden["values"] == []
+    assert "error" in await bench.ask(nobody, "resources/read", uri=f"console://cluster/{ONE}")
+
+
 # --- who may, SA-15 to SA-17 ------------------------------------------------------------------------------------------
 
 

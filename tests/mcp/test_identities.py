@@ -107,6 +107,19 @@ async def test_a_revoked_token_opens_nothing_from_the_next_request_on(served: Se
     assert (gone.status_code, gone.content, gone.headers) == (401, never.content, never.headers)
 
 
+async def test_what_may_still_be_kept_is_read_no_more_once_the_right_or_the_token_is_gone(served: Served) -> None:
+    """The note may be kept for five seconds; within them a grant is withdrawn, and a token revoked."""
+    asked = modern("resources/read", {"uri": "yaz://sample/note"})
+    async with http(served.texts["anna"]) as anna, http(served.texts["ben"]) as ben:
+        for client in (anna, ben):
+            assert (await client.post(served.address.url, **asked)).json()["result"]["ttlMs"] == 5000
+        served.tokens.withdraw("anna", [READ])
+        served.tokens.revoke("ben")
+        refused, gone = [await client.post(served.address.url, **asked) for client in (anna, ben)]
+    assert refused.json()["error"]["message"] == "No such resource: yaz://sample/note"
+    assert gone.status_code == 401
+
+
 async def test_another_principals_session_is_not_there(served: Served) -> None:
     headers = {"Accept": "application/json, text/event-stream"}
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

@@ -149,6 +149,24 @@ async def test_an_argument_that_a_header_repeats_must_be_the_same_in_both(tmp_pa
         host.close()
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("server/discover", {}), ("tools/list", {}), ("resources/list", {}), ("resources/templates/list", {}),
+        ("prompts/list", {}), ("resources/read", {"uri": "yaz://sample/note"}),
+        ("resources/read", {"uri": "yaz://sample/item/one"}),
+    ],
+)  # fmt: skip
+async def test_lists_and_reads_say_how_long_and_for_whom_they_may_be_kept(
+    address: Address, method: str, params: dict[str, str]
+) -> None:
+    async with http(address.token) as client:
+        result = (await client.post(address.url, **modern(method, params))).json()["result"]
+    assert type(result["ttlMs"]) is int
+    assert result["ttlMs"] >= 0
+    assert result["cacheScope"] == ("public" if params.get("uri") == "yaz://sample/note" else "private")
+
+
 async def test_the_list_is_the_same_each_time(client: Client) -> None:
     first = await client.list_tools(cache_mode="refresh")
     again = await client.list_tools(cache_mode="refresh")

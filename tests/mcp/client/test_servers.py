@@ -415,6 +415,14 @@ def test_calls_go_side_by_side_over_one_connection(checker: Setup) -> None:
     waiting.cancel()
 
 
+def test_servers_that_give_themselves_one_name_stay_apart(setup: Setup) -> None:
+    for name in ("a", "b"):
+        setup.stdio(name, env={"MODE": f"of {name}"})
+        setup.see(name)
+    told = {name: setup.call("env", "MODE", server=name)["content"][0]["text"] for name in ("a", "b")}
+    assert told == {"a": "of a", "b": "of b"}
+
+
 def test_other_settings_are_another_connection(setup: Setup) -> None:
     setup.stdio(env={"MODE": "one"})
     setup.see()
