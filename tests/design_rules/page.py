@@ -67,6 +67,12 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield ""
     yield rule.reason
     yield ""
+    if rule.argument:
+        yield f"Why it is an error: {rule.argument}."
+        yield ""
+    if rule.unmeasured:
+        yield f"Not measured: {rule.unmeasured}."
+        yield ""
     if rule.unsure:
         yield f"Why no program decides it: {rule.unsure}."
         yield ""

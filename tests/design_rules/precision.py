@@ -1,4 +1,4 @@
-"""How right the rules are: `python -m tests.design_rules.precision [--held] [--misses]` counts them on labelled tools.
+"""How right the rules are, on labelled tools: `python -m tests.design_rules.precision [--half tuned|held] [--misses]`.
 
 Precision is how many of a rule's findings a careful reader agrees with; recall is how many of the reader's it finds.
 """
@@ -98,6 +98,10 @@ def main() -> None:
                 for what, names in (("wrong", one.wrong), ("missed", one.missed)):
                     if names:
                         print(f"      {what}: {', '.join(names)}")
+    fired = {one.rule.id for one in counts(servers) if one.right or one.wrong}
+    for rule in RULES:
+        if rule.id not in fired and rule.severity != "question":
+            print(f"{rule.id:<6}{rule.severity:<11} never found here: {rule.argument or rule.unmeasured}")
 
 
 def _shown(share: float | None) -> str:

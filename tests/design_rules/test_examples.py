@@ -44,3 +44,13 @@ def test_a_rule_says_what_why_and_what_to_do(rule: Rule) -> None:
     assert rule.change
     assert not rule.change.endswith(".")
     assert bool(rule.unsure) is (rule.severity == "question")
+    assert not (rule.argument or rule.unmeasured or rule.unsure).endswith(".")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.severity == "error"], ids=lambda rule: rule.id)
+def test_an_error_has_an_argument_that_can_be_checked(rule: Rule) -> None:
+    assert len(rule.argument.split()) >= 8
+
+
+def test_nothing_else_claims_to_be_decided() -> None:
+    assert [rule.id for rule in RULES if rule.argument and rule.severity != "error"] == []

@@ -30,6 +30,13 @@ def test_an_error_is_never_wrong(one: Count) -> None:
     assert one.wrong == ()
 
 
+def test_a_suspicion_is_measured_or_says_why_not() -> None:
+    measured = {one.rule.id for one in fired()}
+    suspicions = [rule for rule in RULES if rule.severity == "suspicion"]
+    assert [rule.id for rule in suspicions if bool(rule.unmeasured) is (rule.id in measured)] == []
+    assert [rule.id for rule in RULES if rule.unmeasured and rule.severity != "suspicion"] == []
+
+
 @pytest.mark.parametrize("half", [TUNED, HELD], ids=["tuned", "held"])
 def test_a_suspicion_is_right_four_times_in_five_in_each_half(half: tuple[object, ...]) -> None:
     suspicions = [one for one in fired(half) if one.rule.severity == "suspicion"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
@@ -12,6 +13,7 @@ from yazcore.design_rules.documents import read
 from yazcore.design_rules.engine import hits
 from yazcore.design_rules.examples import tool, view_of
 from yazcore.design_rules.rules import RULES
+from yazcore.design_rules.rules.whole import tokens_of
 from yazcore.design_rules.view import View
 from yazcore.manifest.places import pointer
 
@@ -130,6 +132,72 @@ def test_a_free_address_beside_the_method_of_a_request_is_a_pass_through(route: 
 )
 def test_what_is_no_pass_through(name: str, properties: dict[str, Any]) -> None:
     assert places("G20", {"tools": [tool(name, "Does its task.", properties)]}) == []
+
+
+# -- sizes (G1) -------------------------------------------------------------------------------------------------------
+
+
+def test_a_tool_costs_what_a_list_shows_of_it() -> None:
+    entry = tool("close_ticket", "Closes a ticket.", {"key": {"type": "string"}})
+    parts = {
+        "title": "Close it", "outputSchema": {"type": "object", "properties": {"state": {"type": "string"}}},
+        "annotations": {"readOnlyHint": False, "destructiveHint": True},
+    }  # fmt: skip
+    for shown in (entry, *({**entry, key: part} for key, part in parts.items()), {**entry, **parts}):
+        (found,) = read({"tools": [shown]}).tools
+        assert tokens_of(found) == len(json.dumps(shown, separators=(",", ":"))) // 4
+
+
+def test_an_output_schema_alone_can_be_too_large() -> None:
+    properties = {f"field_{number}": {"type": "string", "description": "A field. " * 9} for number in range(60)}
+    large = tool("read_form", "Reads.", outputSchema={"type": "object", "properties": properties})
+    assert places("G1b", {"tools": [large]}) == ["/tools/0"]
+
+
+# -- shapes (G21) -----------------------------------------------------------------------------------------------------
+
+
+def shape(required: str, **properties: Any) -> dict[str, Any]:
+    return {"properties": properties, "required": required.split(), "additionalProperties": False}
+
+
+TEXT = {"type": "string"}
+MAKE = shape("action title", action={"const": "create"}, title=TEXT)
+DROP = shape("action key", action={"const": "delete"}, key=TEXT)
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        ({"oneOf": [shape("title", title=TEXT), shape("key", key=TEXT)]}, ["oneOf"]),
+        ({"anyOf": [shape("title", title=TEXT), {"$ref": "#/$defs/a"}], "$defs": {"a": shape("a", a=TEXT)}}, ["anyOf"]),
+        ({"oneOf": [MAKE, DROP]}, ["oneOf"]),
+        ({"oneOf": [shape("key at", key=TEXT, at=TEXT), shape("key to", key=TEXT, to=TEXT)]}, []),
+        ({"properties": {"key": TEXT, "title": TEXT}, "anyOf": [{"required": ["key"]}, {"required": ["title"]}]}, []),
+        ({"oneOf": [shape("", title=TEXT), shape("key", key=TEXT)]}, []),
+        ({"oneOf": [shape("key", key=TEXT)]}, []),
+        ({"oneOf": [3, None]}, []),
+        ({"oneOf": 3}, []),
+    ],
+)
+def test_shapes_that_share_nothing_are_several_tools(schema: dict[str, Any], found: list[str]) -> None:
+    document = {"tools": [tool("change_ticket", "Changes.", inputSchema={"type": "object", **schema})]}
+    assert places("G21b", document) == [f"/tools/0/inputSchema/{one}" for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "required", "is_asked"),
+    [
+        ("Creates, changes or deletes tickets.", [], True),
+        ("List and close tickets.", [], True),
+        ("Creates, changes or deletes tickets.", ["key"], False),
+        ("Lists or finds tickets.", [], False),
+        ("Lists the tickets of a log or of a queue.", [], False),
+    ],
+)
+def test_verbs_without_anything_required_are_a_question(text: str, required: list[str], is_asked: bool) -> None:
+    document = {"tools": [tool("tickets", text, {"key": TEXT, "title": TEXT}, required)]}
+    assert (places("G21c", document) == ["/tools/0"]) is is_asked
 
 
 # -- addresses (G55, G69, G70) ----------------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ class Rule:
     * `id`: `G50`. `title`: the rule in a sentence. `reason`: why, in our own words. `change`: what to do.
     * `good`, `bad`: two surfaces as documents (`documents.read`), of which the second breaks the rule at the pointers
       in `at`, and the first nowhere. They are its tests, and its part of the documentation.
-    * `unsure`: of a question, why a program cannot decide it.
+    * `argument`: of an error, why no finding of it is wrong. `unmeasured`: of a suspicion that never fires on the
+      labelled tools, why they say nothing of it. `unsure`: of a question, why a program cannot decide it.
     * `needs`: without what it finds nothing, whatever the surface is.
     """
 
@@ -61,6 +62,8 @@ class Rule:
     good: Document = attrs.field(repr=False)
     bad: Document = attrs.field(repr=False)
     at: tuple[str, ...]
+    argument: str = ""
+    unmeasured: str = ""
     unsure: str = ""
     needs: Need | None = None
     check: Check = attrs.field(repr=False)
@@ -80,15 +83,15 @@ def number_of(rule_id: str) -> int:
 
 def rule(
     rule_id: str, severity: Severity, title: str, *, change: str, good: Document, bad: Document, at: Sequence[str],
-    unsure: str = "", needs: Need | None = None,
+    argument: str = "", unmeasured: str = "", unsure: str = "", needs: Need | None = None,
 ) -> Callable[[Check], Rule]:  # fmt: skip
     """Make a rule of a function; the function's docstring is the reason."""
 
     def made(check: Check) -> Rule:
         return Rule(
             id=rule_id, severity=severity, title=title, reason=" ".join((check.__doc__ or "").split()), change=change,
-            good=good, bad=bad, at=tuple(at), unsure=unsure, needs=needs,
-            check=check,
+            good=good, bad=bad, at=tuple(at), argument=argument, unmeasured=unmeasured,
+            unsure=unsure, needs=needs, check=check,
         )  # fmt: skip
 
     return made

@@ -63,6 +63,7 @@ _LEAKS = tuple(
     good=resources(resource("runbook://payments/timeout", "What to do when payments time out.")),
     bad=resources(resource("file:///tmp/export-8472.json", "The latest export.")),
     at=["/resources/0/uri"],
+    unmeasured="the corpus has no resources",
 )  # fmt: skip
 def names_a_thing(view: View) -> Iterator[Found]:
     """A URI is kept in notes, prompts and caches: one that names a disk, a host or a job is dead after the next
@@ -91,6 +92,7 @@ _ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|\{)[^\s<>]+\Z")
         "/resources/0/uriTemplate", "/resources/1/uri", "/resources/2/uriTemplate", "/resources/3/uri",
         "/resources/4/uri", "/resources/6/uri",
     ],
+    argument="RFC 3986 and RFC 6570 say what parses, and two of one URI cannot both be read",
 )  # fmt: skip
 def is_a_template(view: View) -> Iterator[Found]:
     """A resource is asked for by its URI and by nothing else: one that two have, or that is none, reaches one of them
@@ -121,6 +123,7 @@ def is_a_template(view: View) -> Iterator[Found]:
     good=resources(resource("runbook://payments/timeout", "What to do when payments time out.")),
     bad=resources(resource("runbook://payments/timeout", "")),
     at=["/resources/0/description"],
+    argument="the text is there or not, and beside the URI a reader has nothing else",
 )  # fmt: skip
 def says_what(view: View) -> Iterator[Found]:
     """The URI is an identity; what stands behind it, and whether it is the current state, only words say."""
@@ -135,6 +138,7 @@ def says_what(view: View) -> Iterator[Found]:
     good=resources(resource("runbook://{service}/{failure}", _TEXT, variables=_NOTED)),
     bad=resources(resource("runbook://{service}/{failure}", "A page for when something breaks.")),
     at=["/resources/0/uriTemplate"],
+    unmeasured="the corpus has no resources",
 )  # fmt: skip
 def explains_variables(view: View) -> Iterator[Found]:
     """RFC 6570 says how a value is put in, not which values there are."""
@@ -157,6 +161,7 @@ def explains_variables(view: View) -> Iterator[Found]:
     bad=resources(resource("runbook://{service}/{failure}", _TEXT, variables=_NOTED, completes=False)),
     at=["/resources/0/uriTemplate"],
     needs="completes",
+    unmeasured="the corpus has no resources, and no code that could be asked",
 )  # fmt: skip
 def completes_variables(view: View) -> Iterator[Found]:
     """A host that can ask for values builds URIs that exist; one that cannot tries."""
@@ -175,6 +180,7 @@ def completes_variables(view: View) -> Iterator[Found]:
     good=resources(resource("runbook://payments/timeout", "What to do when payments time out.")),
     bad=resources(resource("https://wiki.example.org/payments/timeout", "What to do when payments time out.")),
     at=["/resources/0/uri"],
+    unmeasured="the corpus has no resources",
 )  # fmt: skip
 def no_web_address(view: View) -> Iterator[Found]:
     """The URI is a key of the contract: that the content comes from the web today ties it to a place."""
@@ -251,6 +257,7 @@ _PLUGIN: Mapping[str, Any] = {"kind": "plugin", "scopesWithIds": ["project"]}
     good=resources({**_TICKETS, "cache": {"scope": "private"}}, **_PLUGIN),
     bad=resources({**_TICKETS, "cache": {"scope": "public"}}, **_PLUGIN),
     at=["/resources/0/cache/scope"],
+    argument="two callers who are allowed different ones are served from one cache, whatever is in it",
 )  # fmt: skip
 def private(view: View) -> Iterator[Found]:
     """A shared cache between two tenants answers the second with what belongs to the first."""
@@ -269,6 +276,7 @@ def private(view: View) -> Iterator[Found]:
         resource("desk://user/{user_name}", "A user."), cacheScope="public",
     ),
     at=["/resources/0/cache/scope", "/cacheScope"],
+    unmeasured="the corpus has no resources",
 )  # fmt: skip
 def not_for_all(view: View) -> Iterator[Found]:
     """Whose a thing is, its URI often says; what belongs to one is seldom meant for the cache of another."""

@@ -116,6 +116,7 @@ def in_the_schema(view: View) -> Iterator[Found]:
         "/tools/0/inputSchema/properties/limit/default", "/tools/1/inputSchema/required",
         "/tools/1/inputSchema/properties/key/default",
     ],
+    argument="both halves stand in one schema, and no value keeps the two of them, or no call lets the default apply",
 )  # fmt: skip
 def consistent(view: View) -> Iterator[Found]:
     """A default that its own schema refuses, or that can never apply, leaves the model to guess which half is meant."""

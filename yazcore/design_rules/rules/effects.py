@@ -23,6 +23,7 @@ _CLOSE = tool("close_ticket", "Closes a ticket.", **_MAY_WRITE)
     good=plugin(_LIST),
     bad=plugin(tool("list_tickets", "Lists tickets.", posture="read", scope="global")),
     at=["/tools/0"],
+    argument="a permission and a scope are keys of the entry: they are there, or nobody can be refused what it does",
 )  # fmt: skip
 def needs_a_permission(view: View) -> Iterator[Found]:
     """Who may do it is decided by policy, whatever the text says and the model chooses; without a permission there is
@@ -43,6 +44,7 @@ def needs_a_permission(view: View) -> Iterator[Found]:
     good=plugin(_LIST),
     bad=plugin(tool("list_tickets", "Lists tickets.", scope="global", permission="desk:read", posture="both")),
     at=["/tools/0/posture"],
+    argument="the posture is one of two words, and any other decides nothing",
 )  # fmt: skip
 def one_posture(view: View) -> Iterator[Found]:
     """Only a tool with one posture can be allowed, shown and asked about as what it is."""
@@ -58,6 +60,7 @@ def one_posture(view: View) -> Iterator[Found]:
     good=plugin(_CLOSE),
     bad=plugin(tool("close_ticket", "Closes a ticket.", **{**_MAY_WRITE, "permission": ["desk:read", "desk:write"]})),
     at=["/tools/0/permission"],
+    argument="the permissions are listed, and two of them are two decisions",
 )  # fmt: skip
 def one_permission(view: View) -> Iterator[Found]:
     """A second permission is a second decision, and the tool hides where it falls."""
@@ -186,6 +189,7 @@ def _says_where(one: ToolView) -> bool:
     good=plugin(_LIST, capabilities=[{"kind": "fs-read", "place": "desk"}]),
     bad=plugin(_LIST, capabilities=[{"kind": "fs-write", "place": "desk"}]),
     at=["/capabilities/0"],
+    unmeasured="the corpus is of servers, which say nothing of what they may do",
 )  # fmt: skip
 def no_wider(view: View) -> Iterator[Found]:
     """A narrow tool before a wide account bounds only the path that was planned; a mistake opens the rest."""

@@ -81,6 +81,7 @@ def has_a_verb(view: View) -> Iterator[Found]:
         tool("read log!", "Reads a log.", {"key": _TEXT}),
     ),
     at=["/tools/1/name", "/tools/2/name"],
+    argument="models' interfaces refuse other characters and lengths, and two names that fold alike are one there",
 )  # fmt: skip
 def writable(view: View) -> Iterator[Found]:
     """Clients put names through filters of their own: two that fold to the same become one, and which one is called is
@@ -138,6 +139,7 @@ def _by_name(surface: Surface | None) -> Mapping[tuple[str, str], Entry]:
     bad=tools(tool("end_ticket", "Closes a ticket."), before=tools(tool("close_ticket", "Closes a ticket."))),
     at=[""],
     needs="before",
+    unmeasured="the corpus has one release; a name that is gone is gone, and whether it was meant, a waiver says",
 )  # fmt: skip
 def stays(view: View) -> Iterator[Found]:
     """Prompts, allow-lists and habits of callers hold names; one that is gone breaks all of them at once."""
@@ -173,6 +175,7 @@ def _renamed(entry: Entry, view: View) -> str | None:
     ),
     at=["/tools/0/description", "/tools/0/inputSchema/properties/key/description"],
     needs="before",
+    unmeasured="the corpus has one release; that a text differs is certain, and whether it was read a waiver says",
 )  # fmt: skip
 def reviewed(view: View) -> Iterator[Found]:
     """Texts steer which tool a model takes and what it puts into it: changing one changes what the tool is used for,

@@ -1,4 +1,4 @@
-"""Rules about how much one call can do: pass-through, modes, internal handles (G3, G12, G16, G20, G21, G88)."""
+"""Rules about how far one call can reach: pass-through, internal handles (G3, G16, G20, G88)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from yazcore.design_rules.examples import tool, tools
 from yazcore.design_rules.rule import Found, found_in, rule
+from yazcore.design_rules.rules.modes import KEEPS, is_http_method
 from yazcore.design_rules.schemas import Parameter
 from yazcore.design_rules.view import ToolView, View
-from yazcore.design_rules.words import CHANGING, READING, VERBS, alternatives, phrases, tokens, word_set, words
-from yazcore.manifest.words import listed, quoted
+from yazcore.design_rules.words import alternatives, phrases, tokens, word_set, words
+from yazcore.manifest.words import quoted
 
 _TICKET = {"type": "string", "pattern": "^[A-Z]+-[0-9]+$", "description": "The ticket's key, as in OP-17."}
 _STATE = {"type": "string", "enum": ["open", "closed"], "description": "Which tickets."}
@@ -70,8 +71,8 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
             return "takes code to be run"
         if name in ("action", "method", "operation", "endpoint") and _has_free_object(one, each):
             return "takes the name of any operation, beside a free object"
-    is_route = name in _ROUTES and _takes_any(each) and one.verb not in _KEEPS
-    if is_route and any(map(_is_http_method, one.input.arguments)):
+    is_route = name in _ROUTES and _takes_any(each) and one.verb not in KEEPS
+    if is_route and any(map(is_http_method, one.input.arguments)):
         return "takes any address of a backend, beside the method of the request"
     if "array" in each.types and name == "pipeline" and _LANGUAGES.search(f"{text} {' '.join(one.tokens)}"):
         return "takes a query in a backend's own language"
@@ -85,20 +86,8 @@ def _passes_through(one: ToolView, each: Parameter) -> str | None:
 
 
 _ROUTES = word_set("path url uri endpoint route resource api_path request_path")
-_METHODS = word_set("get head post put patch delete options")
-_KEEPS = word_set("create update add register set configure edit save")
-"""Verbs of tools that keep an address for later, such as one of a webhook, and send nothing there now."""
-
-
 def _takes_any(each: Parameter) -> bool:
     return any("string" in form.types and not {"enum", "const", "pattern"} & form.schema.keys() for form in each.forms)
-
-
-def _is_http_method(each: Parameter) -> bool:
-    name = "_".join(tokens(each.name))
-    values = {value.lower() for value in each.values}
-    says_any = values <= _METHODS if values else _is_text(each)
-    return says_any and name in ("method", "http_method", "verb", "http_verb")
 
 
 def _has_free_object(one: ToolView, but: Parameter) -> bool:
@@ -207,106 +196,6 @@ def _reach(one: ToolView, each: Parameter) -> str | None:
     return None
 
 
-_MIXES_READING = READING | {"info", "status", "load", "open", "export"}
-_LIFECYCLE = tuple(
-    word_set(line)
-    for line in (
-        "start continue abort skip quit",
-        "append prepend rewrite overwrite",
-        "open close closed merged",
-        "start stop restart",
-        "lock unlock",
-        "enable disable",
-        "add remove",
-        "approve reject request_changes comment",
-    )
-)
-"""Pairs and steps of one decision: not several effects that a permission could tell apart."""
-_ACTIONS_LISTED = re.compile(r"\bactions?\b[^:\n]{0,40}:\s*(.{5,400})", re.I | re.S)
-_BULLET = re.compile(r"^[ \t]*[-*•][ \t]*['\"`]?([a-z][a-z_-]{2,30})['\"`]?[ \t]*(?::|-|–|\()", re.M)
-
-
-def _modes(one: ToolView) -> Iterator[tuple[Parameter, tuple[str, ...]]]:
-    """Arguments whose values are verbs, with those values."""
-    for each in one.input.arguments:
-        values = each.values
-        if not values and "_".join(tokens(each.name)) in ("action", "operation", "op", "command") and each.is_free_text:
-            values = _listed_actions(f"{each.said}\n{one.tool.description[:6_000]}")
-        verbs = [value for value in values if tokens(value) and tokens(value)[0] in VERBS]
-        if _is_http_method(each) and one.verb in _KEEPS:
-            continue
-        if len(values) >= 2 and 2 * len(verbs) >= len(values) and not any(set(values) <= known for known in _LIFECYCLE):
-            yield each, values
-
-
-def _listed_actions(text: str) -> tuple[str, ...]:
-    if len(bullets := _BULLET.findall(text)) >= 2:
-        return tuple(bullets)
-    found = _ACTIONS_LISTED.search(text)
-    if found is None:
-        return ()
-    first = re.split(r"[.\n]", found[1])[0]
-    return tuple(one.strip(" '\"`()") for one in re.split(r",| or | and |\|", first) if one.strip(" '\"`()"))
-
-
-def _kinds(values: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The values that read, and those that change something, by their first word."""
-    reads = [value for value in values if tokens(value) and tokens(value)[0] in _MIXES_READING]
-    changes = [value for value in values if tokens(value) and tokens(value)[0] in CHANGING - _MIXES_READING]
-    return reads, changes
-
-
-@rule(
-    "G12", "suspicion", "No argument switches between reading and changing",
-    change="make a tool that reads and one that changes; each has its own permission and approval",
-    good=tools(
-        tool("list_tickets", "Lists tickets.", {"state": _STATE}), tool("close_ticket", "Closes one.", {"key": _TICKET})
-    ),
-    bad=tools(tool("tickets", "Works on tickets.", {"action": {"enum": ["list", "create", "delete"]}})),
-    at=["/tools/0/inputSchema/properties/action"],
-)  # fmt: skip
-def reads_or_changes(view: View) -> Iterator[Found]:
-    """Who allows such a tool to read has allowed it to delete: no host can ask about a mode."""
-    for one in view.tools:
-        for each, values in _modes(one):
-            reads, changes = _kinds(values)
-            if reads and changes:
-                which = f"reading ({listed(reads, 3)}) and changing ({listed(changes, 3)})"
-                message = f"{quoted(each.name)} chooses between {which}"
-                yield found_in(one.tool, (*one.tool.schema_path, *each.path), message)
-
-
-_FLAGS = re.compile(
-    r"^(?:archived?|in_trash|trash|trashed|deleted?|remove|purge|unpublish|clear_\w+|drop_\w+|delete_\w+|reset_\w+)$"
-)
-
-
-@rule(
-    "G21", "suspicion", "A tool has one effect, whatever its arguments are",
-    change="make a tool for each effect, named for it",
-    good=tools(tool("rename_ticket", "Gives a ticket another title.", {"key": _TICKET}, ["key"])),
-    bad=tools(
-        tool("edit_ticket", "Works on a ticket.", {"op": {"type": "string", "enum": ["create", "merge", "delete"]}}),
-        tool("update_ticket", "Changes a ticket.", {"key": _TICKET, "archived": {"type": "boolean"}}, ["key"]),
-    ),
-    at=["/tools/0/inputSchema/properties/op", "/tools/1/inputSchema/properties/archived"],
-)  # fmt: skip
-def one_effect(view: View) -> Iterator[Found]:
-    """A mode that stands in an argument cannot be described, allowed or refused by itself."""
-    for one in view.tools:
-        for each, values in _modes(one):
-            reads, changes = _kinds(values)
-            if len(changes) >= 2 or (reads and changes):
-                message = f"{quoted(each.name)} chooses between {listed(changes + reads, 4)}"
-                yield found_in(one.tool, (*one.tool.schema_path, *each.path), message)
-        if one.verb in ("delete", "remove", "purge", "drop", "archive", "clear", "trash") or one.reads:
-            continue
-        for each in one.input.arguments:
-            if each.types - {"null"} == {"boolean"} and _FLAGS.match("_".join(tokens(each.name))):
-                message = f"{quoted(each.name)} makes another effect of a call that is named for none"
-                yield found_in(one.tool, (*one.tool.schema_path, *each.path), message)
-
-
 _OPAQUE = re.compile(r"(?:^|_)(?:id|ids|uuid|guid|handle|token|hash|sha|ref)$")
 
 
@@ -365,5 +254,5 @@ def nothing_internal(view: View) -> Iterator[Found]:
                 yield found_in(one.tool, (*one.tool.schema_path, *each.path), message)
 
 
-RULES = (reaches_no_further, reads_or_changes, no_raw_steps, passes_nothing_through, one_effect, nothing_internal)
+RULES = (reaches_no_further, no_raw_steps, passes_nothing_through, nothing_internal)
 """The rules of this page, in the order of the seed."""

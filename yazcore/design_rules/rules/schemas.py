@@ -32,6 +32,7 @@ _QUERY = {"type": "string", "maxLength": 200, "description": "Words of the ticke
         "/tools/0/description", "/tools/0/inputSchema/properties/query/type",
         "/tools/1/inputSchema/properties/ticket/$ref",
     ],
+    argument="name, text and schema are there or not, and a schema is valid against its own meta-schema or not",
 )  # fmt: skip
 def whole(view: View) -> Iterator[Found]:
     """A model knows a tool by these three alone; where one is missing or broken it guesses, or its client drops the
@@ -101,6 +102,7 @@ _SAYS_WHAT = word_set(
     good=tools(tool("set_label", "Puts a label on a ticket.", {"label": {"type": "string", "maxLength": 40}})),
     bad=tools(tool("set_label", "Puts a label on a ticket.", {"label": {"description": "The label."}})),
     at=["/tools/0/inputSchema/properties/label"],
+    argument="without a keyword that says anything, {} and 3 and null all keep the schema",
 )  # fmt: skip
 def typed(view: View) -> Iterator[Found]:
     """A schema that allows anything says nothing: the model guesses, and the server must check what it published no
@@ -168,6 +170,7 @@ def bounded(view: View) -> Iterator[Found]:
     good=tools(tool("count", "Counts the words.", outputSchema={"type": "object", "required": ["words"]})),
     bad=tools(tool("count", "Counts the words.", outputSchema={"type": "integer"})),
     at=["/tools/0/outputSchema"],
+    argument="structuredContent is an object by the protocol, so that a schema of anything else refuses every result",
 )  # fmt: skip
 def output(view: View) -> Iterator[Found]:
     """Structured content is an object, and clients check it against this schema; some drop a whole server whose output
@@ -192,6 +195,7 @@ def output(view: View) -> Iterator[Found]:
     )),
     bad=tools(tool("read_ticket", "Reads one ticket.", {"key": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]+$"}})),
     at=["/tools/0/inputSchema/properties/key/pattern"],
+    argument="the pattern stands alone: neither it nor what encloses it has a description, and no note has one",
 )  # fmt: skip
 def meaning(view: View) -> Iterator[Found]:
     """A regular expression shows the form of a value and hides what the value is."""
@@ -215,6 +219,7 @@ def _name_of(node: Node) -> str:
     good=tools(tool("read_clock", "Gives the time in UTC.")),
     bad=tools(tool("read_clock", "Gives the time in UTC.", inputSchema={"additionalProperties": False})),
     at=["/tools/0/inputSchema"],
+    argument="arguments are an object by the protocol, so that another schema accepts no call, or says nothing",
 )  # fmt: skip
 def an_object(view: View) -> Iterator[Found]:
     """Arguments are an object; a schema that leaves this open makes some clients drop the tool and others the
@@ -244,6 +249,7 @@ def _says_if_closed(schema: Mapping[str, Any]) -> bool:
     good=tools(tool("read_clock", "Gives the time in UTC.")),
     bad=tools(tool("read_clock", "Gives the time in UTC.", inputSchema={"type": "object"})),
     at=["/tools/0/inputSchema"],
+    argument='{"anything": 1} keeps the schema, though there is no parameter that it could be',
 )  # fmt: skip
 def no_parameters(view: View) -> Iterator[Found]:
     """An open object takes whatever a model makes up, and the model believes that it was heard."""
@@ -268,6 +274,7 @@ _PARTS = frozenset({"allOf", "not", "if", "then", "else", "dependentSchemas"})
         "at": {"type": "object", "properties": {"floor": {"type": "integer"}}},
     })),
     at=["/tools/0/inputSchema/properties/at"],
+    argument="the same object with one more property is accepted, and no word of the schema says that this is meant",
 )  # fmt: skip
 def explicit(view: View) -> Iterator[Found]:
     """The default of JSON Schema is open: a misspelt optional argument is accepted and ignored. What holds by default

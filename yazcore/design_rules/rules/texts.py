@@ -33,6 +33,7 @@ _GOOD = "Closes a ticket for good; a closed one cannot be opened again. Use park
         tool("park_ticket", "Sets a ticket aside."),
     ),
     at=["/tools/1/description"],
+    unmeasured="the corpus has one language",
 )  # fmt: skip
 def in_every_language(view: View) -> Iterator[Found]:
     """An agent that works in a language gets English where its text is missing, and another tool where the texts have
@@ -58,6 +59,7 @@ def in_every_language(view: View) -> Iterator[Found]:
     good=prompts(prompt("handover", "Writes up a shift for who comes next.", [("team", "the team that hands over")])),
     bad=prompts(prompt("handover", "Writes up a shift for who comes next.", [("team", "")])),
     at=["/prompts/0/arguments/0"],
+    unmeasured="the corpus has no prompts",
 )  # fmt: skip
 def explains_arguments(view: View) -> Iterator[Found]:
     """A person fills a prompt's form in, and sees nothing of it but names and these words."""
@@ -76,6 +78,7 @@ def explains_arguments(view: View) -> Iterator[Found]:
         tool("park_ticket", "把一张工单搁置一段时间，之后可以再次打开。"),
     ),
     at=[""],
+    unmeasured="the corpus is in English; that none of its texts is taken for another language is tested",
 )  # fmt: skip
 def in_english(view: View) -> Iterator[Found]:
     """What is said of wording is said of English; of another language a program here knows only whether a text is
@@ -152,6 +155,7 @@ def _names_another(one: ToolView, view: View) -> bool:
     good=tools(tool("close_ticket", _GOOD)),
     bad=tools(tool("close_ticket", _GOOD * 12)),
     at=["/tools/0/description"],
+    unmeasured="no text of the corpus is so long; the bound is that of models' interfaces",
 )  # fmt: skip
 def short_enough(view: View) -> Iterator[Found]:
     """Some interfaces of models refuse a description that is longer, and with it the whole list; all others pay for it

@@ -9,7 +9,7 @@ from typing import Any
 from yazcore.design_rules.examples import plugin, tool, tools
 from yazcore.design_rules.record import DECISIONS, QUESTIONS, SECTIONS
 from yazcore.design_rules.rule import Found, found_in, rule
-from yazcore.design_rules.surface import Tool
+from yazcore.design_rules.surface import FALLBACK, Tool
 from yazcore.design_rules.view import View
 from yazcore.manifest.distribution_rules import REVIEW_FILE
 from yazcore.manifest.words import listed
@@ -27,8 +27,16 @@ _LONG = {f"field_{number}": {"type": "string", "description": "A field of the fo
 
 
 def tokens_of(found: Tool) -> int:
-    """What a tool costs in every conversation: the characters of its name, text and input schema, divided by four."""
-    shown: dict[str, Any] = {"name": found.name, "description": found.description, "inputSchema": found.input_schema}
+    """What a tool costs in every conversation: the characters of its entry in tools/list, divided by four. Hosts differ
+    in what of it they hand on; the whole is what a server may count on."""
+    hints = dict(found.hints)
+    if found.posture is not None:  # what a host of yaz shows of a manifest's tool (`mcp.surface.hints`)
+        hints = {"readOnlyHint": found.posture == "read", **{f"{key}Hint": one for key, one in found.effect.items()}}
+    parts = {
+        "name": found.name, "title": found.titles.get(FALLBACK), "description": found.description,
+        "inputSchema": found.input_schema, "outputSchema": found.output_schema, "annotations": hints or None,
+    }  # fmt: skip
+    shown: dict[str, Any] = {key: one for key, one in parts.items() if one is not None}
     try:
         return len(json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)) // 4
     except (RecursionError, ValueError):
@@ -41,6 +49,7 @@ def tokens_of(found: Tool) -> int:
     good=tools(tool("list_tickets", "Lists tickets.")),
     bad=tools(*(tool(f"read_table_{number}", "Reads a table.") for number in range(MOST_TOOLS + 1))),
     at=[""],
+    unmeasured="no server of the corpus is as large as that; the bound is what hosts can show at once",
 )  # fmt: skip
 def small(view: View) -> Iterator[Found]:
     """A surface is a view that was chosen for a caller who knows nothing else, not a mirror of what happens to be
@@ -59,6 +68,7 @@ def small(view: View) -> Iterator[Found]:
     good=tools(tool("list_tickets", "Lists tickets.")),
     bad=tools(tool("fill_form", "Fills a form.", _LONG)),
     at=["/tools/0"],
+    unmeasured="no tool of the corpus costs so much; the bound is a tenth of what a whole surface may cost",
 )  # fmt: skip
 def small_tool(view: View) -> Iterator[Found]:
     """Every conversation pays for every tool, used or not."""
@@ -84,6 +94,7 @@ _COUNT = tool("count_words", "Counts words.", posture="read", scope="global", pe
     bad=plugin(_COUNT, record={**_ANSWERED, "decisions": {"task-cut": "Each tool is one task."}}),
     at=[""],
     needs="record",
+    unmeasured="the corpus has no reviewer's records",
 )  # fmt: skip
 def decided(view: View) -> Iterator[Found]:
     """What no program can judge, somebody must have judged, in words that the next one can read."""
@@ -99,6 +110,7 @@ def decided(view: View) -> Iterator[Found]:
     bad=plugin(_COUNT, record={**_ANSWERED, "questions": {}}),
     at=[""],
     needs="record",
+    unmeasured="the corpus has no reviewer's records",
 )  # fmt: skip
 def answered(view: View) -> Iterator[Found]:
     """Design begins with who starts it, what it can do at most, what stays and what may change; endpoints come
