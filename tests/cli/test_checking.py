@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
-from tests.testing.projects import CODE, ECHO, project
+from tests.testing.projects import CODE, ECHO, installed, project
 from yazcore.cli.checking import check
 from yazcore.violations import YazError
 
@@ -157,6 +157,72 @@ def test_a_file_that_holds_no_list_is_said(tmp_path: Path) -> None:
         run(str(tmp_path / "x.json"))
 
 
+def test_a_manifest_that_is_named_itself_is_told_from_a_list(tmp_path: Path) -> None:
+    project(tmp_path)
+    with pytest.raises(YazError, match="it is the manifest of a plugin") as refused:
+        run(str(tmp_path / "yaz_plugin_demo" / "manifest.json"))
+    assert refused.value.fix == "name the plugin's folder, its wheel or its id instead"
+
+
+@pytest.mark.parametrize("more", [[], ["--review"]])
+def test_a_json_file_that_is_not_there_is_said(tmp_path: Path, more: list[str]) -> None:
+    with pytest.raises(YazError, match=r"there is no file 'x\.json'") as refused:
+        run(str(tmp_path / "x.json"), *more)
+    assert "a JSON file with a server's lists" in refused.value.fix
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+def test_rules_are_named_in_one_option_or_in_several(tmp_path: Path, option: str) -> None:
+    file = listing(tmp_path, {**OPEN, "description": TERSE["description"]})
+    told = {run(file, *each).stdout for each in ([option, "G50,G27"], [option, "G50", option, "G27"])}
+    assert len(told) == 1
+    assert ("[G50]" in told.pop()) is (option == "--select")
+    with pytest.raises(YazError, match='there is no design rule "G999"'):
+        run(file, option, "G50, G999")
+
+
+WAIVER = '[[waiver]]\nrule = "{}"\nsubject = "tools/read_clock"\nreason = "An old client sends more."\n'
+
+
+def test_a_finding_of_a_list_is_waived_in_a_file(tmp_path: Path) -> None:
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(WAIVER.format("G50"))
+    result = run(listing(tmp_path, OPEN), "--waivers", str(waivers))
+    assert result.stdout == "no violations, no differences, no findings (1 waived)\n"
+    assert result.exit_code == 0
+    waivers.write_text(WAIVER.format("G50") + WAIVER.format("G20"))
+    unused = run(listing(tmp_path, OPEN), "--waivers", str(waivers))
+    assert '[W1] no finding of G20 about "tools/read_clock"' in unused.stdout
+    with pytest.raises(YazError, match=r"there is no file 'none\.toml'"):
+        run(listing(tmp_path, OPEN), "--waivers", str(tmp_path / "none.toml"))
+
+
+def test_waivers_of_a_plugin_stand_beside_its_manifest(tmp_path: Path) -> None:
+    result = run(str(project(tmp_path)), "--waivers", "waivers.toml")
+    assert result.exit_code == 2
+    assert "beside its manifest" in result.output
+
+
+def test_a_shipped_plugin_can_be_the_release_before() -> None:
+    result = run("typst", "--since", "typst")
+    assert result.stdout == "no violations, no differences, no findings\n"
+
+
+def test_a_plugin_in_a_folder_of_its_own_can_be_the_release_before_and_be_reviewed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "apart").mkdir()
+    with installed(tmp_path / "apart"):
+        pass  # what it wrote stays there, and is on no path
+    (tmp_path / "source").mkdir()
+    where = str(project(tmp_path / "source"))
+    with pytest.raises(YazError):
+        run(where, "--since", "demo", *NO_RULES)
+    monkeypatch.setattr("yazcore.cli.checking.own_folders", lambda target: (tmp_path / "apart",))
+    assert run(where, "--since", "demo", *NO_RULES).exit_code == 0
+    assert run("demo", "--review").stdout.endswith(" of 13 open\n")
+
+
 # -- SARIF ------------------------------------------------------------------------------------------------------------
 
 
@@ -218,6 +284,12 @@ def test_the_review_says_what_is_open_and_what_is_known(tmp_path: Path) -> None:
     assert '  known: it only reads with "echo"' in lines
     assert lines[-1] == "12 of 13 open"
     assert result.exit_code == 0
+
+
+def test_a_review_has_no_sarif(tmp_path: Path) -> None:
+    result = run(listing(tmp_path, OPEN), "--review", "--format", "sarif")
+    assert result.exit_code == 2
+    assert "give --format text or json" in result.output
 
 
 def test_the_review_is_given_to_programs_too(tmp_path: Path) -> None:

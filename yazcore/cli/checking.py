@@ -17,6 +17,7 @@ from yazcore.writing.contract import SHIPPED, YAZ
 
 if TYPE_CHECKING:
     from yazcore.check import Report
+    from yazcore.design_rules.engine import Selection
     from yazcore.design_rules.review import Item
     from yazcore.design_rules.rule import Finding
 
@@ -27,16 +28,19 @@ _FORMATS = ("text", "json", "sarif")
 @click.argument("target", required=False)
 @click.option("--mcp", "server", metavar="NAME", help="Judge this running MCP server of your settings instead.")
 @click.option("--static", is_flag=True, help="Run nothing of the plugin; differences are not looked for.")
-@click.option("--select", multiple=True, metavar="RULE", help="Run this design rule only; may be given again.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Leave this design rule out; may be given again.")
+@click.option("--select", multiple=True, metavar="RULES", help="Run these design rules only, as in G25,G27.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Leave these design rules out.")
 @click.option("--strict", is_flag=True, help="Exit 1 for suspicions, too.")
 @click.option("--since", metavar="OLD", help="Hold names and texts against a release before.")
+@click.option(
+    "--waivers", "waiver_file", metavar="FILE", help="Findings that are accepted in a list or of a server; as TOML."
+)
 @click.option("--review", is_flag=True, help="Print what a reviewer has to answer, and what is known of it.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 def check(
     target: str | None, server: str | None, static: bool, select: Sequence[str], ignore: Sequence[str], strict: bool,
-    since: str | None, review: bool, form: str, as_json: bool,
+    since: str | None, waiver_file: str | None, review: bool, form: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Check TARGET: a plugin's folder (its package, or the project that holds it), its wheel or sdist, an installed id,
     or a JSON file with the tools/list of any MCP server. With --mcp NAME a server that yaz server add has named is
@@ -48,35 +52,35 @@ def check(
     """
     from yazcore.design_rules.engine import chosen
     from yazcore.design_rules.rules import RULES
+    from yazcore.judging import check_listing, check_server, is_listing, surface_before, waivers_in
 
     if (target is None) is (server is None):
         raise click.UsageError("give one of TARGET and --mcp NAME")
-    selection = chosen(RULES, select, ignore)
+    selection = chosen(RULES, _names(select), _names(ignore))
     if review:
-        if target is None:
-            raise click.UsageError("--review is about a TARGET")
-        from yazcore.judging import review_of
-
-        _print_review(review_of(target, YAZ, selection, shipped=SHIPPED), as_json or form == "json")
+        if form == "sarif":
+            raise click.UsageError("a review is no list of findings: give --format text or json")
+        _print_review(_reviewed(target, server, selection), as_json or form == "json")
         return
+    is_plugin = target is not None and not is_listing(target)
+    if is_plugin and waiver_file is not None:
+        raise click.UsageError("--waivers is for a list or a server; a plugin's stand beside its manifest")
+    waivers = None if waiver_file is None else waivers_in(Path(waiver_file))
     # What the plugin prints while it is imported must not get between the lines of a report.
     with contextlib.redirect_stdout(sys.stderr):
+        before = surface_before(since, YAZ, shipped=SHIPPED, extra=() if since is None else own_folders(since))
         if target is None:
             from yazcore.home import Home
-            from yazcore.judging import check_server, surface_before
 
-            report = check_server(server or "", Home(), selection, before=surface_before(since, YAZ))
-        elif _is_listing(target):
-            from yazcore.judging import check_listing, surface_before
-
-            report = check_listing(Path(target), selection, before=surface_before(since, YAZ))
+            report = check_server(server or "", Home(), selection, before=before, waivers=waivers)
+        elif not is_plugin:
+            report = check_listing(Path(target), selection, before=before, waivers=waivers)
         else:
             from yazcore.check import check_target
-            from yazcore.judging import surface_before
 
             report = check_target(
-                target, YAZ, shipped=SHIPPED, static=static, selection=selection,
-                before=surface_before(since, YAZ), extra=own_folders(target),
+                target, YAZ, shipped=SHIPPED, static=static, selection=selection, before=before,
+                extra=own_folders(target),
             )  # fmt: skip
     if as_json or form == "json":
         print_json(report.as_json())
@@ -90,8 +94,22 @@ def check(
         raise click.exceptions.Exit(1)
 
 
-def _is_listing(target: str) -> bool:
-    return target.endswith(".json") and Path(target).is_file()
+def _names(given: Sequence[str]) -> list[str]:
+    """The rules that an option names, which may be given again, and may hold several."""
+    return [name for one in given for part in one.split(",") if (name := part.strip())]
+
+
+def _reviewed(target: str | None, server: str | None, selection: Selection) -> Sequence[Item]:
+    """What a reviewer has to answer of a plugin, a list or a server."""
+    from yazcore.judging import review_of, surface_of_server
+
+    if target is not None:
+        return review_of(target, YAZ, selection, shipped=SHIPPED, extra=own_folders(target))
+    from yazcore.design_rules.review import review
+    from yazcore.design_rules.view import View
+    from yazcore.home import Home
+
+    return review(View(surface_of_server(server or "", Home())), selection)
 
 
 def _place(target: str, file: str) -> str:

@@ -66,6 +66,9 @@ def read(document: Any, kind: str | None = None) -> Surface:
         count += 1
     if count > MOST_ENTRIES:
         raise YazError("listing-unreadable", f"this is no list of tools: it has more than {MOST_ENTRIES} entries", _FIX)
+    if not count and isinstance(document, Mapping) and {"contract", "provides"} <= document.keys():
+        message = "this is no list of tools: it is the manifest of a plugin"
+        raise YazError("listing-unreadable", message, "name the plugin's folder, its wheel or its id instead")
     if not count and not _has_list(document):
         raise YazError("listing-unreadable", f"this is no list of tools: it holds none of {', '.join(_LISTS)}", _FIX)
     said = document.get("kind") if kind is None and isinstance(document, Mapping) else kind

@@ -49,6 +49,28 @@ def test_a_bad_schema_of_a_server_is_a_finding(setup: Setup) -> None:
     assert ("G25", message) in found
 
 
+def test_a_server_is_reviewed_by_its_name(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup.stdio()
+    monkeypatch.setenv("YAZ_HOME", str(setup.home.folder))
+    result = CliRunner().invoke(check, ["--mcp", "checker", "--review"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.endswith("13 of 13 open\n")
+
+
+def test_a_finding_of_a_server_is_waived_in_a_file(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup.stdio()
+    monkeypatch.setenv("YAZ_HOME", str(setup.home.folder))
+    arguments = ["--mcp", "checker", "--select", "G51", "--json"]
+    found = json.loads(CliRunner().invoke(check, arguments).stdout)["findings"]
+    file = setup.home.folder / "waivers.toml"
+    one = '[[waiver]]\nrule = "G51"\nsubject = "{}"\nreason = "It is a test."\n'
+    file.write_text("".join(one.format(subject) for subject in sorted({each["subject"] for each in found})))
+    result = CliRunner().invoke(check, [*arguments, "--waivers", str(file)])
+    document = json.loads(result.stdout)
+    assert (document["findings"], len(document["waived"])) == ([], len(found))
+    assert result.exit_code == 0
+
+
 def test_the_command_judges_a_server_by_its_name(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     setup.stdio()
     monkeypatch.setenv("YAZ_HOME", str(setup.home.folder))
@@ -59,6 +81,6 @@ def test_the_command_judges_a_server_by_its_name(setup: Setup, monkeypatch: pyte
     assert {"G51"} <= {one["ruleId"] for one in document["runs"][0]["results"]}
 
 
-@pytest.mark.parametrize("arguments", [[], [".", "--mcp", "checker"], ["--mcp", "checker", "--review"]])
+@pytest.mark.parametrize("arguments", [[], [".", "--mcp", "checker"]])
 def test_one_thing_is_judged_at_a_time(arguments: list[str]) -> None:
     assert CliRunner().invoke(check, arguments).exit_code == 2
