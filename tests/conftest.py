@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from yazcore.capabilities.grants import RuntimeName
 from yazcore.home import Home
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("yaz", deadline=None)
+settings.load_profile("yaz")
 
 
 @pytest.fixture(autouse=True)

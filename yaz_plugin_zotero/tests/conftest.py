@@ -17,6 +17,7 @@ if getattr(sys.modules.get("yaz_plugin_zotero"), "__file__", None) is None:
 
 import attrs
 import pytest
+from hypothesis import settings
 from jsonschema import Draft202012Validator
 from yazcore import Call, Context, Home, Reading, read
 from yazcore.activation import collect
@@ -36,6 +37,10 @@ from yaz_plugin_zotero.sample import SampleLibrary, make_library
 
 PACKAGE = Path(yaz_plugin_zotero.__file__).parent
 PROJECT_ID = "prj_aaaabbbbcccc"
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("yaz", deadline=None)
+settings.load_profile("yaz")
 
 
 @pytest.fixture(autouse=True)
