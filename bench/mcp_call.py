@@ -10,7 +10,6 @@ Where there are two processors, servers get the first and the client the second,
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import os
 import socket
@@ -20,15 +19,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench.measuring import figure
+from bench.raw_client import VERSION, raw_calls
 from bench.servers import on_processor, server
 
 ME = "bench.mcp_call"
 ROUNDS = 60
 CALLS = 40
-VERSION = "2026-07-28"
 TEXT = "a sentence of about the length that a search query has"
 
 SCHEMA: dict[str, Any] = {
@@ -57,7 +55,7 @@ TOOL = "bench__echo"
 def figures() -> list[dict[str, Any]]:
     """Measure both ways of calling: a raw keep-alive connection, and the official client."""
     with server(ME, "ours") as ours, server(ME, "bare") as bare, on_processor(-1):
-        raw = _compare(_raw_calls(ours), _raw_calls(bare))
+        raw = _compare(raw_calls(ours, TOOL, TEXT), raw_calls(bare, TOOL, TEXT))
         with asyncio.Runner() as runner:
             sdk = runner.run(_compare_sdk(ours, bare))
     against = "calls per second of the same tool on a bare low-level server of the MCP SDK"
@@ -68,36 +66,6 @@ def figures() -> list[dict[str, Any]]:
 
 
 # --- the clients ------------------------------------------------------------------------------------------------------
-
-
-def _raw_calls(address: dict[str, str]) -> Callable[[], float]:
-    """One call on a connection that is kept; gives its seconds."""
-    parts = urlsplit(address["url"])
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-    connection.connect()
-    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    meta = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
-    params = {"name": TOOL, "arguments": {"text": TEXT}, "_meta": meta}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-    head = (
-        f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\nAccept: application/json, text/event-stream\r\n"
-        f"Authorization: Bearer {address['token']}\r\nMCP-Protocol-Version: {VERSION}\r\n"
-        f"Mcp-Method: tools/call\r\nMcp-Name: {TOOL}\r\n\r\n"
-    ).encode()
-
-    def call() -> float:
-        began = time.perf_counter()
-        connection.sock.sendall(head + body)
-        response = http.client.HTTPResponse(connection.sock, method="POST")
-        response.begin()
-        answer = response.read()
-        took = time.perf_counter() - began
-        if response.status != 200 or TEXT.encode() not in answer:
-            raise RuntimeError(f"the server answered {response.status}: {answer[:200]!r}")
-        return took
-
-    return call
 
 
 def _compare(ours: Callable[[], float], bare: Callable[[], float]) -> float:

@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench.measuring import figure
+from bench.raw_client import raw_calls
 from bench.servers import on_processor, server
 from yazcore import OWNER, Contract, Home, Host
 
@@ -50,12 +51,12 @@ def figures() -> list[dict[str, Any]]:
     with ExitStack() as stack:
         one, many = (stack.enter_context(server(ME, "ours", str(count))) for count in (1, TOOLS))
         first = _tool_name(0, 0)
-        alike = _quotient(_calls(many, first), _calls(one, first), CALLS)
+        alike = _quotient(raw_calls(many, first, TEXT), raw_calls(one, first, TEXT), CALLS)
         found.append(figure("mcp-call-1000-tools", alike, "<= 1.05", "a call's time with 1 tool, raw connection"))
         called = listed = None
         if importlib.util.find_spec("fastmcp") is not None:
             plain, mounted = (stack.enter_context(server(ME, "fastmcp", str(count))) for count in (1, TOOLS))
-            called = 1 / _quotient(_calls(one, first), _calls(plain, "t0"), CALLS)
+            called = 1 / _quotient(raw_calls(one, first, TEXT), raw_calls(plain, "t0", TEXT), CALLS)
             listed = _quotient(_whole_lists(many), _whole_lists(mounted), LISTS)
     missing = "" if called is not None else " (not installed: requirements/bench.txt)"
     against = f"the whole tools/list of FastMCP, {TOOLS} tools in {PLUGINS} mounted servers{missing}"
@@ -103,17 +104,6 @@ class Connection:
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
 
 
-def _calls(address: dict[str, str], name: str) -> Callable[[], None]:
-    connection = Connection(address)
-
-    def call() -> None:
-        result = connection.ask("tools/call", name=name, arguments={"text": TEXT})
-        if result.get("structuredContent") != {"text": TEXT}:
-            raise RuntimeError(f"the server answered {result}")
-
-    return call
-
-
 def _whole_lists(address: dict[str, str]) -> Callable[[], None]:
     """The whole list, page by page."""
     connection = Connection(address)
@@ -132,7 +122,7 @@ def _whole_lists(address: dict[str, str]) -> Callable[[], None]:
     return listed
 
 
-def _quotient(ours: Callable[[], None], theirs: Callable[[], None], times: int) -> float:
+def _quotient(ours: Callable[[], object], theirs: Callable[[], object], times: int) -> float:
     """The median, over the rounds, of the median time of ours over theirs."""
     quotients = []
     with on_processor(-1):
