@@ -26,6 +26,7 @@ from tests.manifest.samples import CONTRACT, GOOD, good
 from yazcore.manifest.digests import digests
 from yazcore.manifest.discovery import discover
 from yazcore.manifest.targets import Origin, Target, open_target
+from yazcore.trees import remove_tree
 from yazcore.violations import Violation, YazError
 
 
@@ -569,6 +570,22 @@ def test_a_folder_with_too_many_files(tmp_path: Path, monkeypatch: pytest.Monkey
     assert refused(written(tmp_path, package_files()))[:2] == (
         "target-too-many-files", "'yaz_plugin_zotero' holds more than 4 files",
     )  # fmt: skip
+
+
+def test_a_folder_without_bottom(tmp_path: Path) -> None:
+    """Deeper than a walk that recurses can go."""
+    written(tmp_path, package_files())
+    bottomless = folder = tmp_path / "yaz_plugin_zotero" / "d"
+    for _ in range(1200):
+        folder.mkdir()
+        folder = folder / "d"
+    try:
+        assert refused(tmp_path) == (
+            "target-too-deep", "'yaz_plugin_zotero' holds folders in folders, more than 100 deep",
+            "give the package of the plugin alone",
+        )  # fmt: skip
+    finally:
+        remove_tree(bottomless)
 
 
 # -- what is installed ------------------------------------------------------------------------------------------------

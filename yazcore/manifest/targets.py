@@ -42,7 +42,8 @@ def open_target(
     * `path`: where installed distributions are looked for; None for `sys.path`.
 
     Raises `YazError` for what is no target: `target-unknown`, `target-kind`, `target-without-manifest`,
-    `target-ambiguous`, `target-without-metadata`, `target-too-many-files`, and what `archives.opened` raises.
+    `target-ambiguous`, `target-without-metadata`, `target-too-many-files`, `target-too-deep`, and what
+    `archives.opened` raises.
     """
     name = os.fspath(target)
     around = Around(contract, [*(sys.path if path is None else path), *map(str, extra)])

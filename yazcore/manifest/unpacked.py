@@ -25,13 +25,17 @@ from yazcore.manifest.origins import origin_of
 from yazcore.manifest.words import listed
 from yazcore.violations import Violation, YazError
 
+MOST_DEEP = 100
+"""How many folders of a package may lie in one another."""
+
 # -- a folder ---------------------------------------------------------------------------------------------------------
 
 
 def open_folder(path: Path, name: str, around: Around, shipped: Sequence[Path]) -> Target:
     """Look at a folder: a package with a manifest, or a project that holds one such package, also below `src`.
 
-    Raises `YazError` `target-without-manifest`, `target-ambiguous`, `target-too-many-files`.
+    Raises `YazError` `target-without-manifest`, `target-ambiguous`, `target-too-many-files`,
+    `target-too-deep`.
     """
     package = _package_in(path.resolve())
     if package in {one.resolve() for one in shipped}:
@@ -81,6 +85,9 @@ def _files_of(package: Path) -> tuple[str, ...]:
     """The files of a package, relative to the folder that holds it; what Python keeps for itself is left out."""
     found: list[str] = []
     for place, folders, names in os.walk(package):
+        if len(Path(place).relative_to(package).parts) > MOST_DEEP:  # before 3.12 the walk itself would end in a fault
+            message = f"{package.name!r} holds folders in folders, more than {MOST_DEEP} deep"
+            raise YazError("target-too-deep", message, "give the package of the plugin alone")
         folders[:] = [one for one in folders if one != "__pycache__"]
         found += (Path(place, one).relative_to(package.parent).as_posix() for one in names)
         if len(found) > MOST_FILES:
