@@ -142,7 +142,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(SCHEMAS, st.data())
 def test_what_is_surely_good_is_good(schema: Any, data: st.DataObject) -> None:
     if schema_faults(schema) or (good := surely_good(schema)) is None:
