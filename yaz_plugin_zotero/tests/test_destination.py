@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from yazcore.writing.plugins.typst.entry import NAMES
 
+from yaz_plugin_zotero.destination import MAIN_NAMES
 from yaz_plugin_zotero.sample import SampleLibrary
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ UNUSABLE = (
     "{0} names a bibliography that cannot be used here: only a .bib file of the project, named in plain text, can. "
     "The entry is in references.bib: see that {0} names that file."
 )
+
+
+def test_a_main_document_has_the_names_that_yaz_knows() -> None:
+    assert MAIN_NAMES == NAMES
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ FORMATS: dict[str, Format] = {
     ".typ": "typst", ".tex": "latex", ".ltx": "latex", ".md": "markdown", ".markdown": "markdown", ".qmd": "markdown",
 }  # fmt: skip
 
-# The names by which yaz knows a project's entry, the plainest first.
-_MAIN = ("main", "thesis", "dissertation", "paper", "article", "report", "book", "document", "index")
+MAIN_NAMES = ("main", "thesis", "dissertation", "paper", "article", "report", "book", "document", "index")
+"""The names by which yaz knows a project's entry, the plainest first; a test compares them with its own."""
 
 
 @attrs.frozen
@@ -110,7 +110,7 @@ def _mains(listed: list[str], form: Format | None) -> list[str]:
     top = min((path.count("/") for path in documents), default=0)
     nearest = [path for path in documents if path.count("/") == top]
     stems = {path: posixpath.splitext(posixpath.basename(path))[0].lower() for path in nearest}
-    ranked = sorted((path for path in nearest if stems[path] in _MAIN), key=lambda path: _MAIN.index(stems[path]))
+    ranked = [path for name in MAIN_NAMES for path in nearest if stems[path] == name]
     return ranked[:1] or (nearest if len(nearest) == 1 else [])
 
 

@@ -16,7 +16,7 @@ import attrs
 
 from yazcore.kinds.base import Capability, Request, TargetFault, has_wildcard, some_of, text_faults, whole_text
 from yazcore.kinds.causes import Cause
-from yazcore.kinds.programs import RUN_FROM, runs_programs
+from yazcore.kinds.programs import RUN_FROM, runs_home_programs
 
 PROJECT_AREA = "project"
 """The area of a request for the project of the call; no place may have this name."""
@@ -390,7 +390,7 @@ class FsWrite(_FolderCapability):
             if below is None or not is_absolute(path) or too_wide_anywhere(path):
                 continue
             inside = _inside_a_home(path, below)
-            if inside is not None and runs_programs(inside):
+            if inside is not None and runs_home_programs(inside):
                 yield TargetFault(
                     "capability-path-too-wide", f"{path!r} can be written by no plugin: {RUN_FROM}",
                     "name the folder that is needed", where,

@@ -22,6 +22,6 @@ def overlap(one: Parts, other: Parts) -> bool:
     return one[: len(other)] == other or other[: len(one)] == one
 
 
-def runs_programs(below_home: Parts) -> bool:
+def runs_home_programs(below_home: Parts) -> bool:
     """Whether a folder below a home folder is one of `HOME_PROGRAMS`, holds one or lies in one."""
     return any(overlap(below_home, one) for one in HOME_PROGRAMS)
