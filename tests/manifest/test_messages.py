@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fluent.runtime import FluentBundle, FluentResource
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +42,33 @@ def write(folder: Path, **locales: str) -> Path:
 
 def said(folder: Path, text: str, key: str = "a", locale: str = "en-US", **arguments: Any) -> str:
     return Messages(write(folder, en_US=text), locale).text(key, **arguments)
+
+
+def test_what_is_text_alone_needs_nothing_that_fills_in(tmp_path: Path) -> None:
+    text = "a = one\n    two\nb = { a }\n"
+    code = f"""
+import sys
+from pathlib import Path
+from yazcore.manifest.messages import Messages
+messages = Messages(Path({str(write(tmp_path, en_US=text))!r}))
+print(repr(messages.text("a")), "fluent.runtime" in sys.modules)
+print(repr(messages.text("b")), "fluent.runtime" in sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ran.stdout == "'one\\ntwo' False\n'one\\ntwo' True\n"
+
+
+_PIECES = st.sampled_from(["word", " ", "\n    ", "{ b }", '{ "x" }', "{ $y }", "\n    .of = z", "\n  # c", "ä", "{", "\n"])
+
+
+@given(st.lists(_PIECES, max_size=6).map("".join))
+def test_a_text_is_what_fluent_makes_of_it(tmp_path_factory: pytest.TempPathFactory, pieces: str) -> None:
+    text = f"b = other\na = {pieces}\na = second\n"
+    bundle = FluentBundle(["en-US"], use_isolating=False)
+    bundle.add_resource(FluentResource(text))
+    pattern = bundle.get_message("a").value if bundle.has_message("a") else None
+    expected = "<a>" if pattern is None else str(bundle.format_pattern(pattern, {"y": "Y"})[0])
+    assert said(tmp_path_factory.getbasetemp() / "fluent", text, y="Y") == expected
 
 
 # -- which language --------------------------------------------------------------------------------------------------

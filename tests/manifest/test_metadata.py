@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.metadata import parse_email
 
 from yazcore.manifest.metadata import MOST_BYTES, Metadata, core_metadata, project_metadata
 
@@ -18,6 +21,26 @@ def test_headers_end_where_the_description_begins(ending: bytes) -> None:
 
 def test_what_is_not_said_is_none() -> None:
     assert core_metadata(b"") == core_metadata(b"Summary: x\nName:\n") == Metadata()
+
+
+_LINES = st.sampled_from(
+    [b"Name: ", b"Version:", b"Requires-Dist: ", b"name:", b"X: ", b" ", b"\t", b"", b"\xff", b"\xc3\xa4", b"=?utf-8?q?a?=",
+     b"a>=1; extra", b":", b"\n", b"\r\n", b"\r", b"\x00", b"b", b"From a"]
+)  # fmt: skip
+
+
+@given(st.lists(_LINES, max_size=14).map(b"".join))
+def test_headers_are_read_as_packaging_reads_them(data: bytes) -> None:
+    headers = re.split(rb"\r?\n\r?\n", data.lstrip(b"\r\n"), maxsplit=1)[0]
+    raw, _ = parse_email(headers)
+    found = core_metadata(data)
+    assert (found.name, found.version) == (raw.get("name") or None, raw.get("version") or None)
+    assert found.requires == tuple(" ".join(one.split()) for one in raw.get("requires_dist", ()))
+
+
+@pytest.mark.parametrize("line", [b"Name: b\n", b"Name: \xff\n"])
+def test_a_name_that_is_said_twice_or_cannot_be_read_is_not_said(line: bytes) -> None:
+    assert core_metadata(b"Name: a\n" + line + b"Version: 1\n") == Metadata(version="1")
 
 
 @given(st.binary() | st.text(alphabet="Name: Version\nRequires-Dist\r\t;[]\x00ä").map(str.encode))

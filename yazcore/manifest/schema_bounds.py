@@ -326,7 +326,7 @@ def _most_on_a_path(edges: Mapping[Path, _Edges], applied: Mapping[Path, Counter
         return sum(times * work[path] for path, times in counter.items())
 
     for _ in range(DEEPEST):
-        work = {
+        deeper = {
             path: step.here
             + max(
                 cost(step.each_property) + max(map(cost, step.by_name), default=0),
@@ -334,6 +334,7 @@ def _most_on_a_path(edges: Mapping[Path, _Edges], applied: Mapping[Path, Counter
             )
             for path, step in steps.items()
         }
-        if work[()] > MOST_ON_A_PATH:
-            break
+        if deeper == work or deeper[()] > MOST_ON_A_PATH:  # without a `$ref` nothing is deeper than the schema is
+            return deeper[()]
+        work = deeper
     return work[()]
