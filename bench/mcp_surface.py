@@ -1,12 +1,14 @@
 """What an agent meets beside one call: FastMCP as a peer, a thousand tools, the gate alone, the end, lost sessions.
 
 Each server is a process of its own; rounds alternate and medians are compared, as in `bench.mcp_call`. FastMCP serves
-the one tool, or a thousand in twenty servers that are mounted into one, as a host with twenty plugins would.
+the one tool, or a thousand in twenty servers that are mounted into one, as a host with twenty plugins would. Both serve
+as they do for their users: ours writes its audit record of each call, FastMCP its line of log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import importlib.util
 import json
@@ -17,11 +19,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from bench.measuring import figure
@@ -143,7 +146,7 @@ def _seconds(work: Callable[[], None]) -> float:
 
 
 def _gate() -> dict[str, Any]:
-    """One call through the gate, without HTTP: guide value."""
+    """One call through the gate, without HTTP: guide value. On one processor, as every server here is."""
 
     async def measured(host: Host) -> float:
         name = _tool_name(0, 0)
@@ -154,7 +157,7 @@ def _gate() -> dict[str, Any]:
             took.append(time.perf_counter() - began)
         return statistics.median(took[500:])
 
-    with _host(1) as host:
+    with on_processor(0), _host(1) as host:
         value = asyncio.run(measured(host)) * 1e6
     return figure("mcp-gate-alone", value, "<= 60", "nothing: a guide value, plugin included", "µs", guide=True)
 
@@ -308,7 +311,6 @@ def _megabytes() -> float:
 
 
 def _serve_fastmcp(tools: int) -> None:
-    import uvicorn
     from fastmcp import FastMCP
 
     async def echo(text: str) -> dict[str, str]:
@@ -323,15 +325,21 @@ def _serve_fastmcp(tools: int) -> None:
         for number in range(tools // PLUGINS):
             mounted.tool(echo, name=f"t{number}")
         server.mount(mounted, namespace=f"p{plugin}")
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    sock.bind(("127.0.0.1", 0))
-    sock.listen()
-    print(json.dumps({"url": f"http://127.0.0.1:{sock.getsockname()[1]}/mcp", "token": "none"}), flush=True)
-    config = uvicorn.Config(
-        server.http_app(path="/mcp"), http="h11", access_log=False, log_level="warning", ws="none",
-        timeout_keep_alive=75,
-    )  # fmt: skip
-    asyncio.run(uvicorn.Server(config).serve([sock]))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    threading.Thread(target=_announce, args=(port, sys.stdout), daemon=True).start()
+    sys.stdout = sys.stderr  # it logs each request there
+    asyncio.run(server.run_http_async(port=port, path="/mcp", show_banner=False))
+
+
+def _announce(port: int, out: TextIO) -> None:
+    """Say where a server is reached, once it is."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            break
+        time.sleep(0.05)
+    print(json.dumps({"url": f"http://127.0.0.1:{port}/mcp", "token": "none"}), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import attrs
 from yazcore.home import Home
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""Made once: `json.dumps` with options makes an encoder for each call."""
+"""For what msgspec refuses: halves of surrogate pairs."""
 
 _ROTATE_BYTES = 8 * 2**20
 _KEEP = 3
@@ -155,7 +155,7 @@ class _Lines:
         self._size = 0
 
     def append(self, line: Mapping[str, Any]) -> None:
-        text = _encode(line).encode("utf-8", "backslashreplace") + b"\n"
+        text = _encoded(line) + b"\n"
         with self._lock:
             try:
                 os.write(self._open(len(text)), text)
@@ -186,6 +186,15 @@ class _Lines:
 
     def __del__(self) -> None:
         self._close()
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    import msgspec  # `yaz log` only reads
+
+    try:
+        return msgspec.json.encode(line)
+    except UnicodeEncodeError:
+        return _encode(line).encode("utf-8", "backslashreplace")
 
 
 def _rotate(path: Path, more: int) -> None:

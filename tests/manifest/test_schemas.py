@@ -123,6 +123,13 @@ def test_each_sentence_names_the_field_and_what_is_allowed(value: Any, sentences
     assert errors(SCHEMA, value) == sentences
 
 
+def test_a_schema_says_whether_headers_repeat_its_properties() -> None:
+    region = {"type": "string", "x-mcp-header": "Region"}
+    named = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": region}}}}
+    assert validator(named).names_headers
+    assert not validator({"type": "object", "properties": {"a": {"type": "string"}}}).names_headers
+
+
 def test_values_are_never_repeated() -> None:
     secret = "s3cret" * 1000
     found = errors({"additionalProperties": {"enum": ["a"]}, "maxProperties": 1}, {secret[:500]: secret, "b": secret})

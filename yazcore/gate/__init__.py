@@ -91,10 +91,10 @@ class Gate:
         """What the principal may do in every scope, among all that active plugins declare."""
         return await self._steps.everywhere(principal, self._catalogue.now)
 
-    def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """The declared input schema of an exposed tool."""
+    def header_schema(self, name: str) -> Mapping[str, Any] | None:
+        """The declared input schema of an exposed tool, where it says that headers repeat some of its properties."""
         tool = self._catalogue.now.tools.get(name)
-        return None if tool is None else tool.declaration.input_schema
+        return None if tool is None else self._tools.header_schema(tool)
 
     # --- calls ----------------------------------------------------------------------------------------------------
 

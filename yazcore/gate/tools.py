@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -50,6 +51,11 @@ class ToolCalls:
         self._catalogue = catalogue
         self._results = results
         self._validators = Validators(catalogue)
+
+    def header_schema(self, tool: ActiveTool) -> Mapping[str, Any] | None:
+        """The declared input schema, where it says that headers repeat some of its properties."""
+        schema = tool.declaration.input_schema
+        return schema if self._validators.of(schema).names_headers else None
 
     async def call(
         self,

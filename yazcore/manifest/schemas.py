@@ -5,6 +5,7 @@ The only module that knows jsonschema, and it loads it when a first schema is us
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
@@ -27,6 +28,7 @@ LONGEST_PROPERTY = 512
 """The longest property name that is looked at, in characters."""
 
 _MOST_LOOKED_AT = 100
+_HEADER = '"x-mcp-header"'
 
 
 @attrs.frozen
@@ -35,6 +37,8 @@ class Validator:
 
     library: Any
     surely_good: Callable[[Any], bool] | None
+    names_headers: bool = False
+    """Whether a property may say that a header of the request repeats it (`x-mcp-header`)."""
 
 
 def schema_faults(schema: Any) -> tuple[Fault, ...]:
@@ -61,7 +65,7 @@ def validator(schema: Any) -> Validator:
     import referencing
 
     library = _validator_class()(_spelled_out(schema), registry=referencing.Registry())
-    return Validator(library, surely_good(schema))
+    return Validator(library, surely_good(schema), _HEADER in json.dumps(schema))
 
 
 def argument_errors(validator: Validator, value: Any) -> list[str]:
@@ -94,16 +98,16 @@ def _errors(validator: Any, value: Any) -> list[Any]:
 
 def _has_long_name(value: Any) -> bool:
     """Whether an object anywhere has a name that patterns and comparisons would have to run over for long."""
-    level = [value]
-    while level:
-        if any(len(name) > LONGEST_PROPERTY for one in level if isinstance(one, dict) for name in one):
-            return True
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-            if isinstance(inner, (dict, list))
-        ]
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            for name in one:
+                if len(name) > LONGEST_PROPERTY:
+                    return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
     return False
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 MAX_DEPTH = 64
@@ -19,21 +18,25 @@ def unfit(params: Any) -> str | None:
     for _ in range(MAX_DEPTH):
         deeper: list[Any] = []
         for value in level:
-            for item in _items(value):
-                if isinstance(item, (dict, list)):
-                    deeper.append(item)
-                elif isinstance(item, float) and not math.isfinite(item):
-                    return f"{item} is no number of JSON"
+            if isinstance(value, dict):
+                deeper.extend(value.values())
+            elif isinstance(value, list):
+                deeper.extend(value)
+            elif isinstance(value, float) and not math.isfinite(value):
+                return _no_number(value)
         if not deeper:
             return None
         level = deeper
-    return f"the parameters are nested deeper than {MAX_DEPTH}"
+    for value in level:
+        if isinstance(value, (dict, list)):
+            return f"the parameters are nested deeper than {MAX_DEPTH}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return _no_number(value)
+    return None
 
 
-def _items(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+def _no_number(value: float) -> str:
+    return f"{value} is no number of JSON"
 
 
 _CALLS = {

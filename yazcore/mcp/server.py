@@ -91,6 +91,7 @@ class Face:
         self._running: set[anyio.CancelScope] = set()
         self._answered_call = self._answering(self._call_tool)
         self.server = self._build()
+        self._stamp = self.server.server_info_stamp  # the SDK copies it for each answer; nobody here changes it
 
     def _build(self) -> Server[Any]:
         contract = self._host.contract
@@ -99,7 +100,7 @@ class Face:
             version=contract.version,
             cache_hints={"server/discover": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
             # Without this the SDK walks the whole tools/list for every call: 28 times slower at 1000 tools (mcp D2).
-            get_tool_input_schema=self._gate.input_schema,
+            get_tool_input_schema=self._gate.header_schema,
             on_subscriptions_listen=self._listen,
         )
         paged, add = types.PaginatedRequestParams, server.add_request_handler
@@ -189,7 +190,7 @@ class Face:
         result = await self._answered_call(ctx, _Asked(name, arguments))
         if result["resultType"] != "complete":
             return await self._boundary(ctx, lambda _: _given(result))
-        result["_meta"] = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        result["_meta"] = {types.SERVER_INFO_META_KEY: self._stamp}
         return result
 
     async def _sealed(self, ctx: _Context, call_next: _Next) -> Any:
