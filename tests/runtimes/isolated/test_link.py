@@ -101,7 +101,7 @@ def liar() -> Iterator[Liar]:
 
 
 def promise(**more: Any) -> Promise:
-    return Promise(attrs.evolve(FRAME, **more), {"finish": "plain"}, lambda promise: None)
+    return Promise(attrs.evolve(FRAME, **more), ("tools", "t", "handler"), [], "plain", lambda promise: None)
 
 
 def test_an_answer_reaches_whoever_asked(liar: Liar) -> None:
@@ -186,7 +186,7 @@ def test_what_cannot_be_is_the_end(liar: Liar, message: wire.Message, why: str) 
 
 
 def test_bytes_where_none_can_be_are_the_end_and_whoever_waits_is_told(liar: Liar) -> None:
-    call = Promise(FRAME, {"finish": "answer"}, lambda promise: None)
+    call = Promise(FRAME, ("tools", "t", "handler"), [], "answer", lambda promise: None)
     number = liar.link.begin(call, "run", {})
     liar.say(RESULT, number, "whole", None)
     with pytest.raises(Exception, match="its worker was ended: it sent bytes where none can be"):
@@ -325,5 +325,5 @@ def test_nothing_is_left_of_a_worker_that_ended(liar: Liar, wait: Callable[[Call
     liar.say(CALL, 5, "x", [0, [], {}, []])
     liar.link.end("enough")
     liar.link.join(10)
-    wait(lambda: len(os.listdir("/proc/self/fd")) == before - 2)
+    wait(lambda: len(os.listdir("/proc/self/fd")) == before - 3)  # socket, epoll, pidfd
     wait(lambda: not [one for one in threading.enumerate() if str(liar.process.pid) in one.name])

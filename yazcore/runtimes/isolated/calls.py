@@ -27,18 +27,49 @@ PATIENCE_SECONDS = 10.0
 
 
 class Promise(Future[Any]):
-    """The future of one handler's call. `abandoned` is called once, where it is cancelled or nobody waits any more."""
+    """The future of one handler's call: `which` by contribution key, name and field, with these arguments.
 
-    def __init__(self, frame: Frame, message: dict[str, Any], abandoned: Callable[[Promise], None]) -> None:
+    `finish` says how its answer is taken (`answers`). `abandoned` is called once, where it is cancelled or nobody waits
+    any more.
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        which: tuple[str, str, str],
+        arguments: list[Any],
+        finish: str,
+        abandoned: Callable[[Promise], None],
+    ) -> None:
         super().__init__()
         self.frame = frame
-        self.message = message
-        self.takes_bytes = message["finish"] in ("readable", "plain")
+        self.which = which
+        self.arguments = arguments
+        self.finish = finish
+        self.takes_bytes = finish in ("readable", "plain")
         self.link: Link | None = None
         self.number = 0
         self.overrun_at = 0.0
         self._abandoned = abandoned
         self.is_abandoned = False
+
+    unpacks = False
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """As a future's. Whoever waits attends to the worker meanwhile."""
+        return super().exception(self._attended(timeout))
+
+    def result(self, timeout: float | None = None) -> Any:
+        """As a future's. Whoever waits attends to the worker meanwhile."""
+        return super().result(self._attended(timeout))
+
+    def _attended(self, timeout: float | None) -> float | None:
+        """Attend, and give what is left of the time."""
+        if self.link is None or self.done():
+            return timeout
+        end = time.monotonic() + (float("inf") if timeout is None else timeout)
+        self.link.attend(self.done, end - time.monotonic())
+        return timeout and max(end - time.monotonic(), 0)
 
     def cancel(self) -> bool:
         """Give the call up: the worker is told, and what it answers is dropped."""
@@ -64,7 +95,7 @@ class Promise(Future[Any]):
         try:
             with contextlib.suppress(InvalidStateError):  # nobody waits any more
                 if kind == RESULT:
-                    self.set_result(UNPACK[self.message["finish"]](_there(value)))
+                    self.set_result(UNPACK[self.finish](_there(value)))
                 else:
                     self.set_exception(_raised(error_from(name, _there(value), self.frame)))
         except ValueError as error:  # it is no plain data

@@ -46,13 +46,7 @@ class Generation:
 
         Raises `HookFailed`, `WorkerGone`, `Overdue`.
         """
-        value = {
-            "number": number,
-            "arguments": arguments,
-            "where": frame.where,
-            "call": describe(frame.call, time.monotonic()),
-        }
-        kind, name, answer = self.link.ask("hook", value, frame, seconds)
+        kind, name, answer = self.link.ask("hook", [number, arguments, frame.posture], frame, seconds)
         try:
             return hook_value(kind, name, answer, frame)
         except wire.Broken as broken:

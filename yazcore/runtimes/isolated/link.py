@@ -1,8 +1,8 @@
 """The host's end of one worker: calls go out, answers and questions come in, and it ends for everybody at once.
 
-One thread reads, and only routes: it never writes, and never runs code that could wait. Sending never blocks either,
-whoever sends: what the socket does not take waits in a queue with a thread of its own. Services run in threads of this
-worker's own, so that no other plugin waits for them. Whatever a worker says that cannot be is its end.
+Whoever reads only routes (`attending`): it never writes, and never runs code that could wait. Sending never blocks
+either, whoever sends: what the socket does not take waits in a queue with a thread of its own. Services run in threads
+of this worker's own, so that no other plugin waits for them. Whatever a worker says that cannot be is its end.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import attrs
 from yazcore.capabilities.context import Frame
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.allowance import Allowance
+from yazcore.runtimes.isolated.attending import Attending
 from yazcore.runtimes.isolated.crossing import service_fault_of
 from yazcore.runtimes.isolated.spawner import Process
 from yazcore.runtimes.isolated.wire import CALL, CANCEL, ERROR, EVENT, RESULT, Later
@@ -37,6 +38,7 @@ GRACE_SECONDS = 0.3
 MOST_QUESTIONS = 256
 """How many questions of a worker may be open."""
 
+_AT_ONCE = int(socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
 _MOST_PARTS = 2 * MAX_BYTES
 _MOST_BACKLOG = MAX_BYTES
 _LOW_BACKLOG = 8 * 2**20
@@ -60,6 +62,8 @@ class OpenCall(Protocol):
 
     frame: Frame
     takes_bytes: bool
+    unpacks: bool
+    """Whether it leaves a large answer packed, for whoever waits."""
 
     def answered(self, kind: int, name: str, value: Any) -> None:
         """Take the worker's answer: a RESULT or an ERROR."""
@@ -106,7 +110,8 @@ class Link:
         self._numbers = itertools.count(1)
         self._last = 0
         self._open: dict[int, OpenCall] = {}
-        self._out = threading.Condition()
+        self._lock = threading.Lock()
+        self._out = threading.Condition(self._lock)
         self._backlog: deque[memoryview] = deque()
         self._pending = 0
         self._writer: threading.Thread | None = None
@@ -116,6 +121,8 @@ class Link:
         self._lines: deque[tuple[int, str]] = deque(maxlen=_MOST_LINES)
         self._lanes: dict[int, _Lane] = {}
         self._over = threading.Event()
+        self._allowance = Allowance()
+        self._attending = Attending(connection, self._route)
         self._threads = Threads(f"yaz-services-{process.number}", SERVICE_THREADS)
         self._thread = threading.Thread(target=self._read, name=f"yaz-worker-{process.number}", daemon=True)
         self._thread.start()
@@ -124,7 +131,7 @@ class Link:
 
     def begin(self, call: OpenCall, name: str, value: Any) -> int:
         """Send a call, and give its number. Raises `WorkerGone`, and then nothing was sent."""
-        with self._out:
+        with self._lock:
             if self.gone is not None:
                 raise WorkerGone(self.gone.why)
             number = self._last = next(self._numbers)
@@ -142,9 +149,11 @@ class Link:
         Gives the kind, name and value of the answer. Raises `WorkerGone` and `Overdue`.
         """
         call = _Waiting(frame)
+        end = time.monotonic() + seconds
         number = self.begin(call, name, value)
         try:
-            return call.wait(seconds)
+            self.attend(call.is_over, seconds)
+            return call.wait(end - time.monotonic())
         except queue.Empty:
             self.abandon(number)
         except BaseException:  # Ctrl-C
@@ -155,6 +164,10 @@ class Link:
         except (queue.Empty, WorkerGone):
             self.end(f"{frame.where} did not end in {seconds:g} seconds")
         raise Overdue
+
+    def attend(self, is_over: Callable[[], bool], seconds: float) -> None:
+        """Read what the worker says until `is_over`, instead of waiting; perhaps for a moment only, or not at all."""
+        self._attending.attend(is_over, seconds)
 
     def abandon(self, number: int) -> None:
         """Tell the worker that nobody waits for a call any more."""
@@ -176,13 +189,13 @@ class Link:
     def send(self, kind: int, number: int, name: str, value: Any) -> None:
         """Send a message. Never blocks. Raises `WorkerGone`, and what the wire does for what is no data."""
         frame = wire.frame(kind, number, name, value)
-        with self._out:
+        with self._lock:
             if self.gone is not None:
                 raise WorkerGone(self.gone.why)
             rest = memoryview(frame)
             if not self._backlog:
                 try:
-                    rest = rest[self._connection.send(rest, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL) :]
+                    rest = rest[self._connection.send(rest, _AT_ONCE) :]
                 except BlockingIOError:
                     pass
                 except OSError:  # it has ended: whoever reads will say how
@@ -231,13 +244,8 @@ class Link:
     # --- in -------------------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        reader = wire.Reader(self._connection, lazy=True)
-        allowance = Allowance()
         try:
-            while True:
-                message, length = reader.read()
-                if (wait := self._route(message, length, allowance)) > 0 and self._over.wait(wait):
-                    break
+            self._attending.listen(self._over)
         except wire.Broken as broken:
             self.end(f"it sent {broken}")
         except wire.Closed:
@@ -246,14 +254,14 @@ class Link:
         except Exception as error:  # noqa: BLE001 - whatever it said must not leave a worker that nobody reads
             self.end(f"what it sent could not be read: {type(error).__name__}")
         finally:
-            with self._out:  # nobody else can be in `send` now, and nobody can come
+            with self._out:  # nobody else can be in `send` now, or attend, and nobody can come
                 self._connection.close()
             self.process.how(_HOW_SECONDS)
             self.process.close()
             self._threads.close()
             self._ended(self, self.gone or Gone("it ended", fault=True))
 
-    def _route(self, message: wire.Message, length: int, allowance: Allowance) -> float:
+    def _route(self, message: wire.Message, length: int) -> float:
         """Bring a message to whom it is for; for how long to read nothing more, in seconds. Raises `Broken`."""
         kind, number, name, value = message
         if kind in (RESULT, ERROR):
@@ -261,12 +269,12 @@ class Link:
             return 0
         if kind == EVENT and name in ("result-part", "argument-part"):
             self._part(name, number, value)
-            return allowance.spend(0)
+            return self._allowance.spend(0)
         if kind == CALL:
             self._question(number, name, value)
         elif kind == EVENT:
             self._event(number, name, value)
-        return allowance.spend(length)
+        return self._allowance.spend(length)
 
     def _answered(self, kind: int, number: int, name: str, value: Any) -> None:
         parts = self._joined("result-part", number)
@@ -284,7 +292,7 @@ class Link:
         lane = self._lanes.pop(number, None)
         if lane is not None:  # after what it has reported
             lane.put(lambda: call.answered(kind, name, value))
-        elif isinstance(value, Later):
+        elif isinstance(value, Later) and not call.unpacks:
             self._later(lambda: call.answered(kind, name, value))
         else:
             call.answered(kind, name, value)
@@ -437,6 +445,7 @@ class _Waiting:
     """A call for which a thread waits: a hook's, which may return bytes of any size."""
 
     takes_bytes = True
+    unpacks = True
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
@@ -451,9 +460,12 @@ class _Waiting:
     def progress(self, done: float, total: float | None, message: str) -> None:
         """A hook has no progress."""
 
+    def is_over(self) -> bool:
+        return not self._answers.empty()
+
     def wait(self, seconds: float) -> tuple[int, str, Any]:
         """The answer. Raises `queue.Empty` after `seconds`, and `WorkerGone`."""
-        answer = self._answers.get(timeout=seconds)
+        answer = self._answers.get(timeout=max(seconds, 0))
         if isinstance(answer, str):
             raise WorkerGone(answer)
         return answer

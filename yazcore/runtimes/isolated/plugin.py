@@ -183,13 +183,8 @@ class IsolatedPlugin:
         Its callbacks run in the thread that reads for all of the plugin's calls, and must not wait.
         """
         frame = Frame(plugin=self._plugin, version=self._version, where=f"{key} {name}", call=call)
-        message = {
-            "which": (key, name, field),
-            "arguments": portable_arguments(args),
-            "where": frame.where,
-            "finish": HOW.get((key, field), "plain"),
-        }
-        promise = Promise(frame, message, self._abandoned)
+        arguments = portable_arguments(args)
+        promise = Promise(frame, (key, name, field), arguments, HOW.get((key, field), "plain"), self._abandoned)
         with self._state:
             if self._closed or self._given_up:
                 raise RuntimeError(f"{self._plugin} was taken out")
@@ -208,13 +203,8 @@ class IsolatedPlugin:
             self._waiting.append(promise)
             return
         call = promise.frame.call
-        value = {
-            "number": self._numbers[promise.message["which"]],
-            "arguments": promise.message["arguments"],
-            "where": promise.message["where"],
-            "finish": promise.message["finish"],
-            "call": describe(call, time.monotonic()),
-        }
+        number = self._numbers[promise.which]
+        value = [number, promise.arguments, promise.frame.where, promise.finish, describe(call, time.monotonic())]
         try:
             promise.number = self._generation.link.begin(promise, "run", value)
         except WorkerGone:  # nothing was sent

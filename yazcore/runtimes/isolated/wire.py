@@ -124,52 +124,75 @@ class Reader:
     `lazy`: the value of a large message comes as `Later`.
     """
 
-    __slots__ = ("_buffer", "_end", "_lazy", "_socket", "_start")
+    __slots__ = ("_buffer", "_end", "_got", "_lazy", "_need", "_receive", "_start", "_view")
 
     def __init__(self, connection: socket.socket, lazy: bool = False) -> None:
-        self._socket = connection
+        self._receive = connection.recv_into
         self._lazy = lazy
         self._buffer = bytearray(_SMALL)
+        self._view = memoryview(self._buffer)
         self._start = self._end = 0
+        self._need = _HEAD.size
+        self._got: list[int] = []
 
     def read(self) -> tuple[Message, int]:
         """The next message, and its length in bytes. Blocks; raises `Broken`, and `Closed` at the end."""
-        while True:
-            have = self._end - self._start
-            need = _HEAD.size
-            if have >= need:
-                (length,) = _HEAD.unpack_from(self._buffer, self._start)
-                if length > MAX_FRAME:
-                    raise Broken(f"a frame of {length} bytes")
-                need += length
-                if have >= need:
-                    return self._take(length), length
-            self._fill(have, need)
+        while (found := self.take()) is None:
+            self.fill()
+        return found
 
-    def _take(self, length: int) -> Message:
-        start = self._start + _HEAD.size
-        self._start = start + length
-        with memoryview(self._buffer) as whole, whole[start : self._start] as data:
-            message = _large(data) if self._lazy and length > _SMALL else _decoded(data)
-        if self._start == self._end:
+    def take(self) -> tuple[Message, int] | None:
+        """The next message of what was received, and its length; None where it is not whole. Raises `Broken`."""
+        start = self._start
+        have = self._end - start
+        if have < _HEAD.size:
+            self._need = _HEAD.size
+            return None
+        (length,) = _HEAD.unpack_from(self._buffer, start)
+        if length > MAX_FRAME:
+            raise Broken(f"a frame of {length} bytes")
+        self._need = _HEAD.size + length
+        if have < self._need:
+            return None
+        start += _HEAD.size
+        end = start + length
+        if end == self._end:
             self._start = self._end = 0
-        return message
+        else:
+            self._start = end
+        data = self._view[start:end]
+        return _large(data) if self._lazy and length > _SMALL else _decoded(data), length
 
-    def _fill(self, have: int, need: int) -> None:
-        """Read more: `have` bytes of a frame are there, `need` belong to it."""
-        if self._start and self._start + need > len(self._buffer):
+    def fill(self, flags: int = 0) -> None:
+        """Receive more. Raises `BlockingIOError` where nothing came in the time that the socket or `flags` gives;
+        `Closed` at the end, and `Broken` where that is inside a message.
+
+        Of what was received nothing is lost where a signal interrupts (Ctrl-C): how much it was is in a list before
+        the interpreter looks for one, and what follows makes no call.
+        """
+        if not self._got:
+            self._make_room()
+            try:
+                self._got.extend(map(self._receive, (self._view[self._end :],), (0,), (flags,)))
+            except BlockingIOError:
+                raise
+            except OSError:
+                self._got.append(0)
+        count = self._got[0]
+        self._end, self._got = self._end + count, []
+        if count == 0:
+            raise Broken("the end of a frame is missing") if self._end > self._start else Closed()
+
+    def _make_room(self) -> None:
+        """Room for the rest of the message that has begun."""
+        have = self._end - self._start
+        if self._need > len(self._buffer):
+            larger = bytearray(self._need)
+            larger[:have] = self._view[self._start : self._end]
+            self._buffer, self._view, self._start, self._end = larger, memoryview(larger), 0, have
+        elif self._start and self._start + self._need > len(self._buffer):
             self._buffer[:have] = self._buffer[self._start : self._end]
             self._start, self._end = 0, have
-        if need > len(self._buffer):
-            self._buffer.extend(bytes(need - len(self._buffer)))
-        with memoryview(self._buffer) as whole, whole[self._end :] as free:
-            try:
-                count = self._socket.recv_into(free)
-            except OSError:
-                count = 0
-        if count == 0:
-            raise Broken("the end of a frame is missing") if have else Closed()
-        self._end += count
 
 
 def _decoded(data: memoryview) -> Message:

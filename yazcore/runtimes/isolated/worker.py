@@ -24,6 +24,7 @@ import attrs
 
 from yazcore.capabilities.context import Call, CallContext, Frame, current
 from yazcore.confinement.process import Policy, confine
+from yazcore.declarations import Posture
 from yazcore.runtimes.facade import Implementation, form_of, implementations
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.answers import PACK
@@ -114,28 +115,28 @@ class _Worker:
     # --- calls ----------------------------------------------------------------------------------------------------
 
     def _start(self, number: int, name: str, value: Any) -> Job | None:
-        about = value["call"]
-        call = call_from(about, number, self.peer, time.monotonic())
-        self._calls[number] = call
-        frame = self._frame(value["where"], call)
         if name == "hook":
-            return self._job(
-                (name, value["number"]), number, frame, lambda: self._hook(value["number"], value["arguments"])
-            )
-        handler, later = self._handlers[value["number"]]
-        finish = PACK[value["finish"]]
+            return self._start_hook(number, *value)
+        which, arguments, where, finish, about = value
+        call = self._calls[number] = call_from(about, number, self.peer, time.monotonic())
+        frame = self._frame(where, call)
+        handler, later = self._handlers[which]
+        pack = PACK[finish]
         context = CallContext(base=self._context, call=call)
         if later:
             self.peer.run_later(
-                number, lambda: self._async(number, frame, handler, context, value["arguments"], finish), self._tasks
+                number, lambda: self._async(number, frame, handler, context, arguments, pack), self._tasks
             )
             return None
-        return self._job(
-            (name, value["number"]), number, frame, lambda: finish(handler(context, *value["arguments"]))
-        )
+        return self._job(("run", which), number, frame, lambda: pack(handler(context, *arguments)))
 
-    def _hook(self, number: int, arguments: Mapping[str, Any]) -> Any:
-        implementation, takes = self._hooks[number], self._takes[number]
+    def _start_hook(self, number: int, which: int, arguments: Mapping[str, Any], posture: Posture) -> Job:
+        call = self._calls[number] = RemoteCall(number=number, posture=posture)
+        frame = self._frame(self._hooks[which].hook, call)
+        return self._job(("hook", which), number, frame, lambda: self._hook(which, arguments))
+
+    def _hook(self, which: int, arguments: Mapping[str, Any]) -> Any:
+        implementation, takes = self._hooks[which], self._takes[which]
         returned = implementation.function(**{key: value for key, value in arguments.items() if key in takes})
         if implementation.hook in self._collecting:
             return sent(returned, self._keep)
