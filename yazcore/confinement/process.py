@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import resource
 from collections.abc import Sequence
@@ -57,6 +58,14 @@ class CannotConfine(Exception):
     """The kernel does not hold a worker; the text says why, as a sentence without its end."""
 
 
+def prepare() -> None:
+    """Make what `confine` will load, ahead of time: the filter takes a while to put together, and names this process."""
+    _filter(os.getpid(), landlock.landlock_version())
+
+
+_filter = functools.lru_cache(maxsize=1)(seccomp.worker_program)
+
+
 def confine(policy: Policy) -> Confined:
     """Confine this process for good. It must have no other thread.
 
@@ -75,7 +84,7 @@ def confine(policy: Policy) -> Confined:
     version = landlock.restrict_files(read=policy.read, write=policy.write, most=policy.landlock)
     if version == 0:
         raise CannotConfine(landlock.why_not() or "Landlock is not to be used")
-    count = seccomp.load(seccomp.worker_program(os.getpid(), version))
+    count = seccomp.load(_filter(os.getpid(), version))
     return Confined(landlock=version, seccomp=count)
 
 

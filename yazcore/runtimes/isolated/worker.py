@@ -23,8 +23,9 @@ from typing import Any
 import attrs
 
 from yazcore.capabilities.context import Call, CallContext, Frame, current
-from yazcore.confinement.process import Policy, confine
+from yazcore.confinement.process import Policy, confine, prepare
 from yazcore.declarations import Posture
+from yazcore.hookspecs import hookimpl
 from yazcore.runtimes.facade import Implementation, form_of, implementations
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.answers import PACK
@@ -42,6 +43,19 @@ STACK = 1024 * 1024
 
 SCRATCH = ".scratch"
 """Where temporary files go, in the data folder."""
+
+
+def get_ready() -> None:
+    """Do ahead of time what takes a while and is the same for every plugin. In the process that will be the worker."""
+    prepare()
+    for implementation in implementations(_Sample()):
+        attrs.asdict(form_of(implementation))
+
+
+class _Sample:
+    @hookimpl
+    def provide_tools(self) -> None:
+        """A hook to be looked at."""
 
 
 def main(connection: socket.socket, standard: int) -> None:

@@ -7,8 +7,9 @@ its children may be confined, and a child that asks to die with its parent dies 
 thread of the host.
 
 On its socket (SOCK_SEQPACKET) it first says `ready`, or why nothing can be confined here, as its first child found out;
-then for each descriptor that it is sent it forks a worker on it and answers with the worker's number and a handle of
-the process; and it says of each worker how it ended.
+then for each descriptor that it is sent it gives it to a worker and answers with the worker's number and a handle of
+the process; and it says of each worker how it ended. One worker is kept waiting for its descriptor, so that whoever asks
+for one does not wait for the fork.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def main() -> None:
     standard = len(sys.path)  # the standard library; with -I nothing else is there
     sys.path.extend(about["path"])
     _find_by(about["packages"])
-    from yazcore.confinement import probe, system
+    from yazcore.confinement import probe, process, system
 
     system.prctl(system.DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
@@ -51,6 +52,7 @@ def main() -> None:
     from yazcore.runtimes.isolated import worker
 
     reason = probe.why_not() or _no_handles()
+    process.drop_capabilities()  # each worker has less to drop
     waking, woken = socket.socketpair()
     for end in (waking, woken):
         end.setblocking(False)
@@ -63,6 +65,15 @@ def main() -> None:
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(waking, select.POLLIN)
+
+    def become(orders: socket.socket) -> None:
+        worker.get_ready()
+        connection, place = _received(orders), orders.detach()
+        os.dup2(connection, place)
+        os.close(connection)
+        worker.main(socket.socket(fileno=place), standard)
+
+    spare = None if reason else _Spare(become, me)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
         if waking.fileno() in ready:
@@ -70,16 +81,37 @@ def main() -> None:
             _bury(control)
         if control.fileno() in ready:
             descriptor = _received(control)
-            child = os.fork()
-            if child == 0:
-                _become(lambda connection: worker.main(connection, standard), descriptor, me)
+            while spare is None or not spare.give(descriptor):
+                spare = _Spare(become, me)
             os.close(descriptor)
-            handle = os.pidfd_open(child)
-            control.sendmsg(
-                [MESSAGE.pack(STARTED, child, 0)],
-                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [handle]).tobytes())],
-            )
+            handle = os.pidfd_open(spare.number)
+            _send(control, MESSAGE.pack(STARTED, spare.number, 0), handle)
             os.close(handle)
+            spare = _Spare(become, me)
+
+
+class _Spare:
+    """A worker that waits for the descriptor it will serve."""
+
+    def __init__(self, become: Callable[[socket.socket], None], parent: int) -> None:
+        self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.number = os.fork()
+        if self.number == 0:
+            _become(become, theirs.detach(), parent)
+        theirs.close()
+
+    def give(self, descriptor: int) -> bool:
+        """Let it serve; False where it has ended."""
+        with self._orders:
+            try:
+                _send(self._orders, b"serve", descriptor)
+            except OSError:
+                return False
+            return True
+
+
+def _send(to: socket.socket, message: bytes, descriptor: int) -> None:
+    to.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]).tobytes())])
 
 
 def _find_by(places: dict[str, str]) -> None:
@@ -105,7 +137,7 @@ def _no_handles() -> str | None:
 
 
 def _received(control: socket.socket) -> int:
-    """The descriptor that the host sends; ends this process, and so every worker, where the host is gone."""
+    """The descriptor that is sent; ends this process where whoever should send it is gone, and so all its children."""
     message, ancillary, _, _ = control.recvmsg(16, socket.CMSG_SPACE(4))
     if not message or not ancillary:
         os._exit(0)
@@ -126,7 +158,7 @@ def _bury(control: socket.socket) -> None:
 
 
 def _become(run: Callable[[socket.socket], None], descriptor: int, parent: int) -> NoReturn:
-    """Turn this child into a worker on the descriptor."""
+    """Turn this child into a worker that is told on the descriptor what to serve."""
     try:
         from yazcore.confinement import system
 
