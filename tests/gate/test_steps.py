@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.hosts.running import HEAD, ONE, call, outcomes, running
 from tests.plugins_in_test import manifest, plugin_folder, tool
 from yazcore import GLOBAL, OWNER, Host, PermissionGrant, Principal, ScopeKind
 from yazcore.capabilities.grants import RuntimeName
-from yazcore.gate import steps
+from yazcore.gate import waiting
 from yazcore.home import Home
 
 CODE = """
@@ -246,26 +245,6 @@ def test_a_plugin_sees_an_id_in_its_one_spelling(tmp_path: Path, home: Home) -> 
 # --- the moment that the server's loop stands still for a quick handler -----------------------------------------------
 
 
-def test_an_answer_that_is_there_at_once_takes_no_turn_of_the_loop() -> None:
-    future: Future[int] = Future()
-    threading.Timer(0.01, future.set_result, [7]).start()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "MOMENT_SECONDS", 20.0)
-        with pytest.raises(StopIteration) as ended:
-            steps._finished(future, 1.0, at_once=True).send(None)
-    assert ended.value.value == 7
-
-
-def test_a_handler_that_is_not_quick_holds_the_loop_for_a_moment_only() -> None:
-    future: Future[int] = Future()
-
-    async def call() -> int:
-        asyncio.get_running_loop().call_soon(future.set_result, 7)
-        return await steps._finished(future, 20.0, at_once=True)
-
-    assert asyncio.run(call()) == 7
-
-
 def _module(host: Host) -> Any:
     return sys.modules[host.catalogue.now.plugins["demo"].manifest.module.partition(":")[0]]
 
@@ -273,13 +252,13 @@ def _module(host: Host) -> Any:
 def _stood_still(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether the loop stood still for each call from now on."""
     seen: list[bool] = []
-    finished = steps._finished
+    finished = waiting.finished
 
     async def told(future: Future[Any], seconds: float, at_once: bool) -> Any:
         seen.append(at_once)
         return await finished(future, seconds, at_once)
 
-    monkeypatch.setattr(steps, "_finished", told)
+    monkeypatch.setattr(waiting, "finished", told)
     return seen
 
 
@@ -288,7 +267,7 @@ def test_the_loop_never_stands_still_again_for_a_handler_that_was_slow(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = _stood_still(monkeypatch)
-    monkeypatch.setattr(steps, "MOMENT_SECONDS", 0.0)
+    monkeypatch.setattr(waiting, "MOMENT_SECONDS", 0.0)
     _module(host).release.set()
     for _ in range(2):
         assert not call(host, "demo__waits").is_error

@@ -58,7 +58,9 @@ print(repr(messages.text("b")), "fluent.runtime" in sys.modules)
     assert ran.stdout == "'one\\ntwo' False\n'one\\ntwo' True\n"
 
 
-_PIECES = st.sampled_from(["word", " ", "\n    ", "{ b }", '{ "x" }', "{ $y }", "\n    .of = z", "\n  # c", "ä", "{", "\n"])
+_PIECES = st.sampled_from(
+    ["word", " ", "\n    ", "{ b }", '{ "x" }', "{ $y }", "\n    .of = z", "\n  # c", "ä", "{", "\n"]
+)
 
 
 @given(st.lists(_PIECES, max_size=6).map("".join))

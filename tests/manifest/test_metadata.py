@@ -24,8 +24,8 @@ def test_what_is_not_said_is_none() -> None:
 
 
 _LINES = st.sampled_from(
-    [b"Name: ", b"Version:", b"Requires-Dist: ", b"name:", b"X: ", b" ", b"\t", b"", b"\xff", b"\xc3\xa4", b"=?utf-8?q?a?=",
-     b"a>=1; extra", b":", b"\n", b"\r\n", b"\r", b"\x00", b"b", b"From a"]
+    [b"Name: ", b"Version:", b"Requires-Dist: ", b"name:", b"X: ", b" ", b"\t", b"", b"\xff", b"\xc3\xa4", b":", b"b",
+     b"=?utf-8?q?a?=", b"a>=1; extra", b"\n", b"\r\n", b"\r", b"\x00", b"From a"]
 )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class CannotConfine(Exception):
 
 
 def prepare() -> None:
-    """Make what `confine` will load, ahead of time: the filter takes a while to put together, and names this process."""
+    """Make what `confine` will load, ahead of time: the filter names this process, and takes a while to make."""
     _filter(os.getpid(), landlock.landlock_version())
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any
 
@@ -20,6 +19,7 @@ from yazcore.catalogue import Snapshot
 from yazcore.contract import Contract
 from yazcore.contributions import ToolError
 from yazcore.declarations import Posture
+from yazcore.gate import waiting
 from yazcore.outcomes import INTERNAL_ERROR, ProtocolFault
 from yazcore.permissions import GLOBAL, Decision, Principal, ScopeKind
 from yazcore.runtimes.abandoned import is_over
@@ -38,9 +38,6 @@ Resolver = Callable[[str], Any]
 
 DONE = "It is done; do not repeat the call. "
 """What comes before the words for a result that cannot be given, where the call has changed something."""
-
-MOMENT_SECONDS = 0.0003
-"""How long the server's loop may stand still for one handler, where only that one runs and was as quick before."""
 
 _LONGEST_NAME = 512
 
@@ -332,7 +329,7 @@ class Steps:
         try:
             future = _submitted(attempt, plugin_id, key, name, field, call, *args)
             alone = self._in_flight == 1 and which not in self._slow
-            return await _finished(future, seconds, at_once=alone)
+            return await waiting.finished(future, seconds, at_once=alone)
         except TimeoutError:
             self._abandon(plugin_id, call, future)
             raise _overdue(attempt, plugin_id, seconds) from None
@@ -351,7 +348,7 @@ class Steps:
         except Cancelled:
             attempt.outcome = "overdue"
             raise Ended(f"{plugin_id} was stopped.") from None
-        except _Dropped as error:
+        except waiting.Dropped as error:
             if time.monotonic() >= call.deadline:
                 raise _overdue(attempt, plugin_id, seconds) from None
             if call.cancelled.is_set():
@@ -375,7 +372,7 @@ class Steps:
             raise Ended(text) from None
         finally:
             self._in_flight -= 1
-            if time.monotonic() - began > MOMENT_SECONDS:
+            if time.monotonic() - began > waiting.MOMENT_SECONDS:
                 self._slow.add(which)
             else:
                 self._slow.discard(which)
@@ -411,49 +408,3 @@ def _overdue(attempt: Attempt, plugin_id: str, seconds: float) -> Ended:
         f"{plugin_id} did not answer within {seconds:.0f} seconds; the call was ended. "
         "Ask for less, or try again later."
     )
-
-
-class _Dropped(Exception):
-    """The handler's task was cancelled by its plugin or with it, not by the caller."""
-
-
-async def _finished(future: Future[Any], seconds: float, at_once: bool) -> Any:
-    """Wait for a future of another thread without taking its cancellation for one's own. Raises `TimeoutError`.
-
-    `at_once`: the answer is near and nobody else waits, so this thread stands still for a moment. A turn of the event
-    loop costs more than the whole handler: two system calls, and two threads that want the interpreter at once.
-    """
-    if at_once:
-        with contextlib.suppress(TimeoutError, CancelledError):
-            future.exception(MOMENT_SECONDS)
-    if not future.done():
-        await _told(future, seconds)
-    if future.cancelled():
-        raise _Dropped("the handler cancelled itself")
-    return future.result()
-
-
-async def _told(future: Future[Any], seconds: float) -> None:
-    """Wait, on the loop, until the future is done. Raises `TimeoutError`."""
-    loop = asyncio.get_running_loop()
-    done = loop.create_future()
-
-    def overdue() -> None:
-        if not done.done():
-            done.set_exception(TimeoutError())
-
-    def wake(_: Future[Any]) -> None:
-        def tell() -> None:
-            if not done.done():
-                done.set_result(None)
-
-        # a handler that hung may end after the loop of whoever asked is closed
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell)
-
-    future.add_done_callback(wake)
-    timer = loop.call_later(seconds, overdue)
-    try:
-        await done
-    finally:
-        timer.cancel()

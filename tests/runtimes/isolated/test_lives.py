@@ -555,3 +555,29 @@ def _descriptors() -> int:
 
 def _children() -> str:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+
+
+def test_a_worker_that_ended_while_it_waited_for_its_plugin_is_passed_over(isolated: Workbench, wait: Wait) -> None:
+    plugin = isolated.start(CODE)
+    zygote = isolated.runtime._zygote._process.pid  # type: ignore[attr-defined]
+    serving = said(plugin, "t_pid")["pid"]
+
+    def waiting() -> set[int]:
+        with open(f"/proc/{zygote}/task/{zygote}/children") as file:
+            return {int(child) for child in file.read().split()} - {serving}
+
+    wait(waiting)
+    (spare,) = waiting()
+    os.kill(spare, signal.SIGKILL)
+    other = isolated.start(CODE)
+    assert said(other, "t_pid")["pid"] not in (serving, spare)
+    assert said(plugin, "t_pid")["pid"] == serving
+
+
+def test_a_worker_that_waits_for_its_plugin_dies_with_the_zygote(isolated: Workbench, wait: Wait) -> None:
+    isolated.start(CODE)
+    zygote = isolated.runtime._zygote._process.pid  # type: ignore[attr-defined]
+    with open(f"/proc/{zygote}/task/{zygote}/children") as file:
+        children = [int(child) for child in file.read().split()]
+    os.kill(zygote, signal.SIGKILL)
+    wait(lambda: not any(Path(f"/proc/{child}").exists() for child in children))

@@ -103,6 +103,81 @@ def test_what_is_no_message_is_refused(pair: tuple[socket.socket, socket.socket]
     assert str(broken.value).startswith(message)
 
 
+def test_what_was_received_before_an_interruption_is_read_after_it(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    reader = Reader(ours)
+    theirs.sendall(wire.frame(CALL, 1, "x", None))
+    reader._got.append(ours.recv_into(reader._view))  # as far as `fill` had come
+    assert reader.read()[0] == (CALL, 1, "x", None)
+
+
+def looks_of(reader: Reader, *answers: list[Any]) -> list[int]:
+    """How often a reader looked whether something comes; it finds these answers."""
+    looked: list[int] = []
+    left = iter(answers)
+
+    def comes(patience: int) -> list[Any]:
+        looked.append(patience)
+        return next(left)
+
+    reader._comes = comes  # type: ignore[assignment]
+    return looked
+
+
+def test_a_reader_looks_for_what_comes_where_the_last_came_soon(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "BRISK_SECONDS", 600.0)
+    monkeypatch.setattr(wire, "_HAS_PROCESSORS", True)
+    ours, theirs = pair
+    reader = Reader(ours)
+    looked = looks_of(reader, [], [], [1])
+    for expected in (0, 3):
+        theirs.sendall(wire.frame(CALL, 1, "x", None))
+        reader.read()
+        assert looked == [0] * expected
+
+
+def test_a_reader_sleeps_where_the_last_took_longer(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "BRISK_SECONDS", 0.0)
+    ours, theirs = pair
+    reader = Reader(ours)
+    looked = looks_of(reader)
+    for _ in range(2):
+        theirs.sendall(wire.frame(CALL, 1, "x", None))
+        reader.read()
+    assert looked == []
+
+
+def test_a_reader_that_looked_for_long_enough_sleeps(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "BRISK_SECONDS", 0.0)
+    ours, theirs = pair
+    reader = Reader(ours)
+    reader._is_brisk = True
+    looked = looks_of(reader, [])
+    theirs.sendall(wire.frame(CALL, 1, "x", None))
+    reader.read()
+    assert looked == [0]
+
+
+def test_with_one_processor_nobody_looks(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "BRISK_SECONDS", 600.0)
+    monkeypatch.setattr(wire, "_HAS_PROCESSORS", False)
+    ours, theirs = pair
+    reader = Reader(ours)
+    looked = looks_of(reader)
+    for _ in range(2):
+        theirs.sendall(wire.frame(CALL, 1, "x", None))
+        reader.read()
+    assert looked == []
+
+
 def test_the_end_is_the_end(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = pair
     theirs.close()

@@ -25,7 +25,6 @@ _LOOK_SECONDS = 5.0
 
 _TIMEVAL = struct.Struct("@ll")
 _SILENT = 0
-_HEARD = select.EPOLLIN | select.EPOLLONESHOT
 
 Route = Callable[[wire.Message, int], float]
 """Brings a message of so many bytes to whom it is for; never waits. Gives for how long to read nothing, in seconds."""
@@ -50,6 +49,7 @@ class Attending:
         self._route = route
         self._lead = threading.Lock()
         self._epoll = select.epoll()
+        self._heard = select.EPOLLIN | select.EPOLLONESHOT
         self._epoll.register(self._number, _SILENT)
         self._quiet_until = 0.0
         self._trouble: Exception | None = None
@@ -98,6 +98,8 @@ class Attending:
 
     def _comes(self, end: float) -> bool:
         """Whether something comes until `end`: exactly, where a socket's own limit is a tick of the kernel's clock."""
+        if self._reader.comes_soon():
+            return True
         try:
             return bool(select.select((self._number,), (), (), max(end - time.monotonic(), 0))[0])
         except ValueError:  # a descriptor beyond those that it knows
@@ -132,4 +134,4 @@ class Attending:
         if self._trouble is not None:
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RD)
-        self._epoll.modify(self._number, _HEARD)
+        self._epoll.modify(self._number, self._heard)

@@ -6,6 +6,7 @@ for whom, in which project, with which posture. One for no open call has no fram
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,8 +27,13 @@ def methods(context: Context) -> dict[str, list[str]]:
 def _methods_of(name: str, service: Any) -> list[str]:
     if isinstance(service, Unavailable):
         return list(_UNBUILT.get(name, ()))
-    functions = dict(inspect.getmembers(type(service), inspect.isfunction))
-    return [*(one for one in functions if not one.startswith("_")), *(["[]"] if "__getitem__" in functions else [])]
+    return [*_methods_of_class(type(service))]  # type: ignore[arg-type]  # mypy does not take a class for hashable
+
+
+@functools.cache
+def _methods_of_class(service: type) -> tuple[str, ...]:
+    functions = dict(inspect.getmembers(service, inspect.isfunction))
+    return (*(one for one in functions if not one.startswith("_")), *(("[]",) if "__getitem__" in functions else ()))
 
 
 class Upcalls:

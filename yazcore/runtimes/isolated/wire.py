@@ -15,8 +15,11 @@ message they belong to.
 
 from __future__ import annotations
 
+import os
+import select
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +38,11 @@ PART = 1024 * 1024
 PACKED, WHOLE = "packed", "whole"
 """The names of a RESULT whose value came in parts: as a packed structure, or as bytes."""
 
+BRISK_SECONDS = 200e-6
+"""How long a reader looks for what comes before it sleeps, at most."""
+
+# With one processor, whoever looks keeps the other side from going on.
+_HAS_PROCESSORS = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
 _SMALL = 65_536
 _FEW = 500
 _MOST_CONTAINERS = MAX_STRUCTURE // 8  # `values` counts eight bytes for each
@@ -122,12 +130,21 @@ class Reader:
     """Messages from a socket, one after the other; for one thread at a time, with one buffer that is used again.
 
     `lazy`: the value of a large message comes as `Later`.
+
+    It looks again and again, for `BRISK_SECONDS`, as long as what it waits for has come within them: to sleep and be
+    woken takes longer than a short call.
     """
 
-    __slots__ = ("_buffer", "_end", "_got", "_lazy", "_need", "_receive", "_start", "_view")
+    __slots__ = (
+        "_buffer", "_comes", "_end", "_got", "_is_brisk", "_lazy", "_need", "_receive", "_start", "_view"
+    )  # fmt: skip
 
     def __init__(self, connection: socket.socket, lazy: bool = False) -> None:
         self._receive = connection.recv_into
+        poll = select.poll()
+        poll.register(connection, select.POLLIN)
+        self._comes = poll.poll
+        self._is_brisk = False
         self._lazy = lazy
         self._buffer = bytearray(_SMALL)
         self._view = memoryview(self._buffer)
@@ -172,16 +189,32 @@ class Reader:
         """
         if not self._got:
             self._make_room()
+            began = time.monotonic()
+            if not flags:
+                self.comes_soon()
             try:
                 self._got.extend(map(self._receive, (self._view[self._end :],), (0,), (flags,)))
             except BlockingIOError:
                 raise
             except OSError:
                 self._got.append(0)
+            if not flags:
+                self._is_brisk = _HAS_PROCESSORS and time.monotonic() - began < BRISK_SECONDS
         count = self._got[0]
         self._end, self._got = self._end + count, []
         if count == 0:
             raise Broken("the end of a frame is missing") if self._end > self._start else Closed()
+
+    def comes_soon(self) -> bool:
+        """Look for what comes, for a moment, where the last came within one. Gives whether there is something."""
+        if not self._is_brisk:
+            return False
+        end = time.monotonic() + BRISK_SECONDS
+        while not self._comes(0):
+            if time.monotonic() >= end:
+                self._is_brisk = False
+                return False
+        return True
 
     def _make_room(self) -> None:
         """Room for the rest of the message that has begun."""

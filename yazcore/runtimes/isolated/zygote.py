@@ -7,8 +7,8 @@ its children may be confined, and a child that asks to die with its parent dies 
 thread of the host.
 
 On its socket (SOCK_SEQPACKET) it first says `ready`, or why nothing can be confined here, as its first child found out;
-then for each descriptor that it is sent it gives it to a worker and answers with the worker's number and a handle of
-the process; and it says of each worker how it ended. One worker is kept waiting for its descriptor, so that whoever asks
+then it gives each descriptor that it is sent to a worker, and answers with the worker's number and a handle of the
+process; and it says of each worker how it ended. One worker is kept waiting for its descriptor, so that whoever asks
 for one does not wait for the fork.
 """
 
@@ -52,7 +52,8 @@ def main() -> None:
     from yazcore.runtimes.isolated import worker
 
     reason = probe.why_not() or _no_handles()
-    process.drop_capabilities()  # each worker has less to drop
+    if not reason:
+        process.drop_capabilities()  # each worker has less to drop
     waking, woken = socket.socketpair()
     for end in (waking, woken):
         end.setblocking(False)
