@@ -75,6 +75,7 @@ class Attending:
         finally:
             self._lead.acquire()
             self._epoll.close()
+            self._reader.close()
 
     def attend(self, is_over: Callable[[], bool], seconds: float) -> None:
         """Read and route until `is_over`, and for `seconds` at most; where somebody else reads, return at once.

@@ -216,6 +216,12 @@ class Reader:
                 return False
         return True
 
+    def close(self) -> None:
+        """Let go of the buffer, whoever else still holds this; the socket is its owner's."""
+        self._buffer = bytearray()
+        self._view = memoryview(self._buffer)
+        self._start = self._end = 0
+
     def _make_room(self) -> None:
         """Room for the rest of the message that has begun."""
         have = self._end - self._start
