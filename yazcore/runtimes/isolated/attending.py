@@ -94,8 +94,10 @@ class Attending:
                         break
         finally:
             if leads and leads[0]:
-                self._hear()
-                self._lead.release()
+                try:
+                    self._hear()
+                finally:
+                    self._lead.release()
 
     def _comes(self, end: float) -> bool:
         """Whether something comes until `end`: exactly, where a socket's own limit is a tick of the kernel's clock."""

@@ -19,8 +19,8 @@ import os
 import select
 import socket
 import struct
-import time
 from collections.abc import Iterator
+from time import monotonic  # a plugin may put another in its place
 from typing import Any
 
 import msgspec
@@ -189,7 +189,7 @@ class Reader:
         """
         if not self._got:
             self._make_room()
-            began = time.monotonic()
+            began = monotonic()
             if not flags:
                 self.comes_soon()
             try:
@@ -199,7 +199,7 @@ class Reader:
             except OSError:
                 self._got.append(0)
             if not flags:
-                self._is_brisk = _HAS_PROCESSORS and time.monotonic() - began < BRISK_SECONDS
+                self._is_brisk = _HAS_PROCESSORS and monotonic() - began < BRISK_SECONDS
         count = self._got[0]
         self._end, self._got = self._end + count, []
         if count == 0:
@@ -209,9 +209,9 @@ class Reader:
         """Look for what comes, for a moment, where the last came within one. Gives whether there is something."""
         if not self._is_brisk:
             return False
-        end = time.monotonic() + BRISK_SECONDS
+        end = monotonic() + BRISK_SECONDS
         while not self._comes(0):
-            if time.monotonic() >= end:
+            if monotonic() >= end:
                 self._is_brisk = False
                 return False
         return True

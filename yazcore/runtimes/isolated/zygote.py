@@ -15,6 +15,7 @@ for one does not wait for the fork.
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import json
 import os
@@ -74,8 +75,12 @@ def main() -> None:
         os.close(connection)
         worker.main(socket.socket(fileno=place), standard)
 
-    spare = None if reason else _Spare(become, me)
+    spare = None
     while True:
+        if spare is None and not reason:
+            # No more processes just now: whoever needs the next worker will hear of it, those that run need not.
+            with contextlib.suppress(OSError):
+                spare = _Spare(become, me)
         ready = {descriptor for descriptor, _ in poll.poll()}
         if waking.fileno() in ready:
             waking.recv(_LIMIT)
@@ -88,7 +93,7 @@ def main() -> None:
             handle = os.pidfd_open(spare.number)
             _send(control, MESSAGE.pack(STARTED, spare.number, 0), handle)
             os.close(handle)
-            spare = _Spare(become, me)
+            spare = None
 
 
 class _Spare:
