@@ -21,8 +21,9 @@ from yazcore.capabilities.errors import ServiceError
 from yazcore.runtimes.isolated import link as link_module
 from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.calls import Promise
-from yazcore.runtimes.isolated.link import MOST_QUESTIONS, Gone, Link, Overdue, WorkerGone
+from yazcore.runtimes.isolated.link import MOST_QUESTIONS, Gone, Link, Overdue
 from yazcore.runtimes.isolated.spawner import Process
+from yazcore.runtimes.isolated.waiting import Waiting, WorkerGone
 from yazcore.runtimes.isolated.wire import CALL, CANCEL, ERROR, EVENT, RESULT
 
 FRAME = Frame(plugin="p", version="1", where="tools t", call=Call(posture="read"))
@@ -177,7 +178,7 @@ def test_a_worker_that_closes_its_end_and_goes_on_is_ended(liar: Liar) -> None:
     ],
 )
 def test_what_cannot_be_is_the_end(liar: Liar, message: wire.Message, why: str) -> None:
-    call = link_module._Waiting(FRAME)
+    call = Waiting(FRAME)
     liar.link.begin(call, "hook", {})
     liar.say(*message)
     assert liar.why() == why

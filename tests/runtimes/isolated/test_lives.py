@@ -557,27 +557,35 @@ def _children() -> str:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
 
 
-def test_a_worker_that_ended_while_it_waited_for_its_plugin_is_passed_over(isolated: Workbench, wait: Wait) -> None:
-    plugin = isolated.start(CODE)
-    zygote = isolated.runtime._zygote._process.pid  # type: ignore[attr-defined]
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Workbench]:
+    """A workbench whose zygote has no workers but its own."""
+    runtime = IsolatedRuntime()
+    with workbench(runtime, tmp_path) as made:
+        yield made
+    runtime.close()
+
+
+def children_of_zygote(bench: Workbench) -> set[int]:
+    zygote = bench.runtime._zygote._process.pid  # type: ignore[attr-defined]
+    with open(f"/proc/{zygote}/task/{zygote}/children") as file:
+        return {int(child) for child in file.read().split()}
+
+
+def test_a_worker_that_ended_while_it_waited_for_its_plugin_is_passed_over(alone: Workbench, wait: Wait) -> None:
+    plugin = alone.start(CODE)
     serving = said(plugin, "t_pid")["pid"]
-
-    def waiting() -> set[int]:
-        with open(f"/proc/{zygote}/task/{zygote}/children") as file:
-            return {int(child) for child in file.read().split()} - {serving}
-
-    wait(waiting)
-    (spare,) = waiting()
+    wait(lambda: len(children_of_zygote(alone)) == 2)
+    (spare,) = children_of_zygote(alone) - {serving}
     os.kill(spare, signal.SIGKILL)
-    other = isolated.start(CODE)
+    other = alone.start(CODE)
     assert said(other, "t_pid")["pid"] not in (serving, spare)
     assert said(plugin, "t_pid")["pid"] == serving
 
 
-def test_a_worker_that_waits_for_its_plugin_dies_with_the_zygote(isolated: Workbench, wait: Wait) -> None:
-    isolated.start(CODE)
-    zygote = isolated.runtime._zygote._process.pid  # type: ignore[attr-defined]
-    with open(f"/proc/{zygote}/task/{zygote}/children") as file:
-        children = [int(child) for child in file.read().split()]
-    os.kill(zygote, signal.SIGKILL)
+def test_a_worker_that_waits_for_its_plugin_dies_with_the_zygote(alone: Workbench, wait: Wait) -> None:
+    alone.start(CODE)
+    wait(lambda: len(children_of_zygote(alone)) == 2)
+    children = children_of_zygote(alone)
+    os.kill(alone.runtime._zygote._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
     wait(lambda: not any(Path(f"/proc/{child}").exists() for child in children))

@@ -16,10 +16,11 @@ from yazcore.runtimes.base import STARTING_SECONDS, PluginFailed, PluginSource
 from yazcore.runtimes.facade import HookForm, Parameter
 from yazcore.runtimes.isolated import reach, wire
 from yazcore.runtimes.isolated.calls import HookFailed, hook_value
-from yazcore.runtimes.isolated.link import Gone, Link, Overdue, WorkerGone
+from yazcore.runtimes.isolated.link import Gone, Link, Overdue
 from yazcore.runtimes.isolated.remote import describe
 from yazcore.runtimes.isolated.spawner import Process
 from yazcore.runtimes.isolated.upcalls import Upcalls, methods
+from yazcore.runtimes.isolated.waiting import WorkerGone
 
 _MOST_HOOKS = 200
 _LONGEST_WORD = 200

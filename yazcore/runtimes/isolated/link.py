@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -24,7 +24,10 @@ from yazcore.runtimes.isolated import wire
 from yazcore.runtimes.isolated.allowance import Allowance
 from yazcore.runtimes.isolated.attending import Attending
 from yazcore.runtimes.isolated.crossing import service_fault_of
+from yazcore.runtimes.isolated.lanes import Lane
+from yazcore.runtimes.isolated.said import is_line, is_report, question
 from yazcore.runtimes.isolated.spawner import Process
+from yazcore.runtimes.isolated.waiting import OpenCall, Waiting, WorkerGone
 from yazcore.runtimes.isolated.wire import CALL, CANCEL, ERROR, EVENT, RESULT, Later
 from yazcore.runtimes.threads import Threads
 from yazcore.runtimes.values import MAX_BYTES
@@ -46,33 +49,10 @@ _STALL_SECONDS = 30.0
 _HOW_SECONDS = 2.0
 _LOOK_SECONDS = 0.01
 _MOST_LINES = 1000
-_MOST_REPORTS = 64
-
-
-class WorkerGone(Exception):
-    """The worker has ended. The text says why, as a sentence without its subject: `it ended with signal SIGKILL`."""
 
 
 class Overdue(Exception):
     """The worker did not answer in time."""
-
-
-class OpenCall(Protocol):
-    """A call that a worker has not answered yet. Each of its methods returns at once."""
-
-    frame: Frame
-    takes_bytes: bool
-    unpacks: bool
-    """Whether it leaves a large answer packed, for whoever waits."""
-
-    def answered(self, kind: int, name: str, value: Any) -> None:
-        """Take the worker's answer: a RESULT or an ERROR."""
-
-    def lost(self, why: str) -> None:
-        """The worker has ended."""
-
-    def progress(self, done: float, total: float | None, message: str) -> None:
-        """Pass on how far it is. Runs in a thread that may wait."""
 
 
 Serve = Callable[[str, list[Any], dict[str, Any], Frame | None], Any]
@@ -119,7 +99,7 @@ class Link:
         self._parts: dict[tuple[str, int], list[bytes]] = {}
         self._parts_size = 0
         self._lines: deque[tuple[int, str]] = deque(maxlen=_MOST_LINES)
-        self._lanes: dict[int, _Lane] = {}
+        self._lanes: dict[int, Lane] = {}
         self._over = threading.Event()
         self._allowance = Allowance()
         self._attending = Attending(connection, self._route)
@@ -148,7 +128,7 @@ class Link:
 
         Gives the kind, name and value of the answer. Raises `WorkerGone` and `Overdue`.
         """
-        call = _Waiting(frame)
+        call = Waiting(frame)
         end = time.monotonic() + seconds
         number = self.begin(call, name, value)
         try:
@@ -328,16 +308,16 @@ class Link:
     def _event(self, number: int, name: str, value: Any) -> None:
         if isinstance(value, Later):
             raise wire.Broken("an event that is too long")
-        if name == "log" and _is_line(value):
+        if name == "log" and is_line(value):
             is_first = not self._lines
             self._lines.append((value[0], value[1]))
             if is_first:
                 self._later(self._tell_lines)
-        elif name == "progress" and _is_report(value):
+        elif name == "progress" and is_report(value):
             call = self._open.get(number)
             if call is not None:
                 report = call.progress
-                self._lanes.setdefault(number, _Lane(self._later)).put(lambda: report(*value))
+                self._lanes.setdefault(number, Lane(self._later)).put(lambda: report(*value))
         else:
             raise wire.Broken("an event that is none")
 
@@ -359,7 +339,7 @@ class Link:
 
     def _serve_one(self, number: int, name: str, value: Any, data: bytes) -> None:
         try:
-            parent, args, kwargs = _asked(value, data)
+            parent, args, kwargs = question(value, data)
             call = self._open.get(parent)
             answer = self._serve(name, args, kwargs, None if call is None else call.frame)
             self._answer(number, answer)
@@ -411,100 +391,3 @@ class Link:
         """Wait until nothing is left of it; not in a thread of its own."""
         if threading.current_thread() is not self._thread:
             self._thread.join(seconds)
-
-
-class _Lane:
-    """What comes of one call that reports, in its order, in one thread at a time. Of many reports the newest count."""
-
-    def __init__(self, later: Callable[[Callable[[], None]], None]) -> None:
-        self._later = later
-        self._lock = threading.Lock()
-        self._jobs: deque[Callable[[], None]] = deque(maxlen=_MOST_REPORTS)
-        self._runs = False
-
-    def put(self, job: Callable[[], None]) -> None:
-        """Do this after what is there. Never waits."""
-        with self._lock:
-            self._jobs.append(job)
-            if self._runs:
-                return
-            self._runs = True
-        self._later(self._run)
-
-    def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._jobs:
-                    self._runs = False
-                    return
-                job = self._jobs.popleft()
-            job()
-
-
-class _Waiting:
-    """A call for which a thread waits: a hook's, which may return bytes of any size."""
-
-    takes_bytes = True
-    unpacks = True
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        self._answers: queue.SimpleQueue[tuple[int, str, Any] | str] = queue.SimpleQueue()
-
-    def answered(self, kind: int, name: str, value: Any) -> None:
-        self._answers.put((kind, name, value))
-
-    def lost(self, why: str) -> None:
-        self._answers.put(why)
-
-    def progress(self, done: float, total: float | None, message: str) -> None:
-        """A hook has no progress."""
-
-    def is_over(self) -> bool:
-        return not self._answers.empty()
-
-    def wait(self, seconds: float) -> tuple[int, str, Any]:
-        """The answer. Raises `queue.Empty` after `seconds`, and `WorkerGone`."""
-        answer = self._answers.get(timeout=max(seconds, 0))
-        if isinstance(answer, str):
-            raise WorkerGone(answer)
-        return answer
-
-
-def _asked(value: Any, data: bytes) -> tuple[int, list[Any], dict[str, Any]]:
-    """What a question is about: the call it is for, its arguments. `data` is what came before it. Raises `Broken`."""
-    value = value.value() if isinstance(value, Later) else value
-    if type(value) is not list or [type(part) for part in value] != [int, list, dict, list]:
-        raise wire.Broken("a question that is none")
-    parent, args, kwargs, blobs = value
-    if any(type(key) is not str for key in kwargs):
-        raise wire.Broken("a question that is none")
-    start = 0
-    for blob in blobs:
-        if type(blob) is not list or [type(part) for part in blob[1:]] != [bool, int]:
-            raise wire.Broken("a question that is none")
-        place, is_text, size = blob
-        piece = data[start : start + size]
-        start += size
-        content = piece.decode("utf-8", "surrogatepass") if is_text else piece
-        if type(place) is int and 0 <= place < len(args):
-            args[place] = content
-        elif type(place) is str and place in kwargs:
-            kwargs[place] = content
-        else:
-            raise wire.Broken("a part that belongs to nothing")
-    return parent, args, kwargs
-
-
-def _is_line(value: Any) -> bool:
-    return type(value) is list and [type(part) for part in value] == [int, str] and 0 <= value[0] <= 50
-
-
-def _is_report(value: Any) -> bool:
-    return (
-        type(value) is list
-        and len(value) == 3
-        and type(value[0]) in (int, float)
-        and (value[1] is None or type(value[1]) in (int, float))
-        and type(value[2]) is str
-    )

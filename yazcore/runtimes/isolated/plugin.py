@@ -32,10 +32,11 @@ from yazcore.runtimes.isolated.calls import HookFailed, Promise, failure_of, not
 from yazcore.runtimes.isolated.clock import Clock
 from yazcore.runtimes.isolated.crossing import RemoteHandler, received
 from yazcore.runtimes.isolated.generation import Generation
-from yazcore.runtimes.isolated.link import GRACE_SECONDS, Gone, Link, Overdue, WorkerGone
+from yazcore.runtimes.isolated.link import GRACE_SECONDS, Gone, Link, Overdue
 from yazcore.runtimes.isolated.remote import describe
 from yazcore.runtimes.isolated.spawner import NoZygote
 from yazcore.runtimes.isolated.strikes import Strikes
+from yazcore.runtimes.isolated.waiting import WorkerGone
 from yazcore.runtimes.values import NotPortable, portable, portable_arguments
 
 HOOK_SECONDS = STARTING_SECONDS
