@@ -423,7 +423,8 @@ class Plugin(Base):
         with tarfile.open(folder / "x.tar", "w") as archive:
             archive.add(folder / "a", "a")
         with tarfile.open(folder / "x.tar") as archive:
-            archive.extractall(folder / "e", filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # of 3.11, since 3.11.4
+            archive.extractall(folder / "e")
         files = {str(one.relative_to(folder)): one.read_text() for one in folder.rglob("*")
                  if one.is_file() and one.suffix != ".tar"}
         try:

@@ -578,6 +578,7 @@ def test_a_worker_that_ended_while_it_waited_for_its_plugin_is_passed_over(alone
     wait(lambda: len(children_of_zygote(alone)) == 2)
     (spare,) = children_of_zygote(alone) - {serving}
     os.kill(spare, signal.SIGKILL)
+    wait(lambda: spare not in children_of_zygote(alone))
     other = alone.start(CODE)
     assert said(other, "t_pid")["pid"] not in (serving, spare)
     assert said(plugin, "t_pid")["pid"] == serving
