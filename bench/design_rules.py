@@ -28,7 +28,7 @@ from yazcore.design_rules.view import View
 COUNT = 1000
 
 _CHECK = [sys.executable, "-c", "import sys; from yazcore.cli import main; main()", "check", "--static"]
-_FLOOR = [sys.executable, "-c", "import click, attrs, json, packaging.metadata, fluent.syntax"]
+_FLOOR = [sys.executable, "-c", "import click, attrs, json, packaging.utils, email.parser, fluent.syntax"]
 _MODULES = """
 import atexit, json, sys
 atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))

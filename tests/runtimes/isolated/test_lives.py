@@ -584,6 +584,16 @@ def test_a_worker_that_ended_while_it_waited_for_its_plugin_is_passed_over(alone
     assert said(plugin, "t_pid")["pid"] == serving
 
 
+def test_whoever_waits_for_a_plugin_and_the_zygote_have_no_privilege_of_roots(alone: Workbench, wait: Wait) -> None:
+    alone.start(CODE)
+    wait(lambda: len(children_of_zygote(alone)) == 2)
+    zygote = alone.runtime._zygote._process.pid  # type: ignore[attr-defined]
+    for process in (zygote, *children_of_zygote(alone)):
+        status = Path(f"/proc/{process}/status").read_text()
+        privileges = dict(line.split(":\t") for line in status.splitlines() if line.startswith("Cap"))
+        assert {privileges[name] for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")} == {"0" * 16}
+
+
 def test_a_worker_that_waits_for_its_plugin_dies_with_the_zygote(alone: Workbench, wait: Wait) -> None:
     alone.start(CODE)
     wait(lambda: len(children_of_zygote(alone)) == 2)

@@ -124,6 +124,11 @@ def looks_of(reader: Reader, *answers: list[Any]) -> list[int]:
     return looked
 
 
+def hear(reader: Reader, theirs: socket.socket) -> None:
+    theirs.sendall(wire.frame(CALL, 1, "x", None))
+    assert reader.read()[0] == (CALL, 1, "x", None)
+
+
 def test_a_reader_looks_for_what_comes_where_the_last_came_soon(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,8 +138,7 @@ def test_a_reader_looks_for_what_comes_where_the_last_came_soon(
     reader = Reader(ours)
     looked = looks_of(reader, [], [], [1])
     for expected in (0, 3):
-        theirs.sendall(wire.frame(CALL, 1, "x", None))
-        reader.read()
+        hear(reader, theirs)
         assert looked == [0] * expected
 
 
@@ -146,8 +150,7 @@ def test_a_reader_sleeps_where_the_last_took_longer(
     reader = Reader(ours)
     looked = looks_of(reader)
     for _ in range(2):
-        theirs.sendall(wire.frame(CALL, 1, "x", None))
-        reader.read()
+        hear(reader, theirs)
     assert looked == []
 
 
@@ -159,8 +162,7 @@ def test_a_reader_that_looked_for_long_enough_sleeps(
     reader = Reader(ours)
     reader._is_brisk = True
     looked = looks_of(reader, [])
-    theirs.sendall(wire.frame(CALL, 1, "x", None))
-    reader.read()
+    hear(reader, theirs)
     assert looked == [0]
 
 
@@ -173,8 +175,7 @@ def test_with_one_processor_nobody_looks(
     reader = Reader(ours)
     looked = looks_of(reader)
     for _ in range(2):
-        theirs.sendall(wire.frame(CALL, 1, "x", None))
-        reader.read()
+        hear(reader, theirs)
     assert looked == []
 
 
