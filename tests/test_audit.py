@@ -31,6 +31,12 @@ def test_records_are_read_back_in_order(home: Home) -> None:
     assert [line["name"] for line in audit.calls(most=1)] == ["b"]
 
 
+def test_half_of_a_surrogate_pair_is_kept_escaped(home: Home) -> None:
+    audit = Audit(home)
+    audit.call(record("a\ud800b"))
+    assert [line["name"] for line in audit.calls()] == ["a\ud800b"]
+
+
 def test_the_files_are_the_users_alone(home: Home) -> None:
     Audit(home).call(record("a"))
     assert stat.S_IMODE(home.path("logs", "calls.jsonl").stat().st_mode) == 0o600

@@ -149,3 +149,25 @@ def test_whatever_the_parameters_are_they_can_be_named(method: str, params: Any)
 @given(JSON)
 def test_what_is_shallow_and_finite_is_fit(params: Any) -> None:
     assert unfit(params) is None
+
+
+def nested(depth: int, inner: Any) -> Any:
+    for _ in range(depth):
+        inner = [inner]
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("params", "wrong"),
+    [
+        (nested(64, 1), None),
+        (nested(63, {}), None),
+        (nested(64, {}), "the parameters are nested deeper than 64"),
+        (nested(65, 1), "the parameters are nested deeper than 64"),
+        (nested(64, float("nan")), "nan is no number of JSON"),
+        (nested(63, float("inf")), "inf is no number of JSON"),
+    ],
+    ids=repr,
+)
+def test_how_deep_parameters_may_nest_exactly(params: Any, wrong: str | None) -> None:
+    assert unfit(params) == wrong

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from yazcore.runtimes.isolated import wire
+from yazcore.runtimes.isolated import attending, wire
 from yazcore.runtimes.isolated.attending import MOMENT_SECONDS, Attending, Interrupted
 from yazcore.runtimes.isolated.wire import EVENT, Broken, Closed
 
@@ -57,7 +57,8 @@ class Ears:
 
 
 @pytest.fixture
-def ears() -> Iterator[Ears]:
+def ears(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ears]:
+    monkeypatch.setattr(attending, "_LOOK_SECONDS", 600.0)  # a listener that was not told hears nothing
     ours, theirs = socket.socketpair()
     made: Ears
 
@@ -115,6 +116,23 @@ def test_whoever_waits_longer_than_a_moment_leaves_it_to_the_listener(ears: Ears
     ears.attending.attend(never, 20)
     ears.attending.attend(never, MOMENT_SECONDS / 2)
     assert ears.heard == []
+
+
+def test_whoever_has_less_than_a_moment_asks_first_whether_something_comes(
+    ears: Ears, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ears.say("one")
+    asked: list[float] = []
+
+    def nothing(*given: Any) -> tuple[list[int], list[int], list[int]]:
+        asked.append(given[3])
+        return [], [], []
+
+    monkeypatch.setattr(attending.select, "select", nothing)
+    ears.attending.attend(never, MOMENT_SECONDS / 2)
+    assert ears.heard == []
+    assert len(asked) == 1
+    assert asked[0] <= MOMENT_SECONDS / 2
 
 
 def test_where_somebody_reads_nobody_else_does(ears: Ears) -> None:

@@ -115,6 +115,25 @@ def test_an_answer_reaches_whoever_asked(liar: Liar) -> None:
     assert liar.link.ask("hook", {"x": 1}, FRAME, 20) == (RESULT, "", [2])
 
 
+@pytest.mark.parametrize("wait", [Promise.result, Promise.exception])
+def test_whoever_waits_for_a_handler_attends_to_the_worker(
+    liar: Liar, monkeypatch: pytest.MonkeyPatch, wait: Callable[[Promise, float], Any]
+) -> None:
+    call = promise()
+    call.link, call.number = liar.link, liar.link.begin(call, "run", {})
+    attended: list[float] = []
+
+    def attend(is_over: Callable[[], bool], seconds: float) -> None:
+        attended.append(seconds)
+        call.answered(RESULT, "", None)
+        assert is_over()
+
+    monkeypatch.setattr(liar.link, "attend", attend)
+    assert wait(call, 20) is None
+    assert len(attended) == 1
+    assert 0 < attended[0] <= 20
+
+
 def test_a_worker_that_does_not_answer_is_asked_to_stop_and_then_ended(liar: Liar) -> None:
     with pytest.raises(Overdue):
         liar.link.ask("hook", {}, FRAME, 0.05)
